@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(labels_side_by_side) {
              "largest 0.80; ░ 0.20 ▒ 0.40 ▓ 0.60 █ 0.80\n");
 }
 
-BOOST_AUTO_TEST_CASE(labels_as_steps_where_there_is_no_room) {
+BOOST_AUTO_TEST_CASE(labels_as_steps_where_they_do_not_fit) {
   BOOST_TEST(draw_heatmap(two_by_three(), one_map(), {17, false}) ==
              "line 4: cross, layer 1, mean of 2 heads; columns: source, rows: token predicted\n"
              "     ▁one\n"
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(labels_as_steps_where_there_is_no_room) {
              "largest 0.80; ░ 0.20 ▒ 0.40 ▓ 0.60 █ 0.80\n");
 }
 
-BOOST_AUTO_TEST_CASE(parts_where_even_steps_have_no_room) {
+BOOST_AUTO_TEST_CASE(parts_where_even_steps_do_not_fit) {
   BOOST_TEST(draw_heatmap(two_by_three(), one_map(), {10, false}) ==
              "line 4: cross, layer 1, mean of 2 heads; columns: source, rows: token predicted\n"
              "     ▁one\n"

@@ -39,7 +39,7 @@ struct Saved {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(state_and_moments_are_read_back_bit_for_bit) {
+BOOST_AUTO_TEST_CASE(state_and_optimizer_state_are_read_back_bit_for_bit) {
   const Saved saved;
   SampleModel other(2);
   const Json state = load_state(saved.path, other.parameters, other.parameters.optimizer_state(),

@@ -50,7 +50,7 @@ void check_gradients(const Packed& shape, DType t) {
 }
 
 // Each sentence alone gives the same bits as in the batch.
-void check_company_of_sentences(const Packed& shape, DType t) {
+void check_sentences_alone(const Packed& shape, DType t) {
   const Scene s(shape, t);
   const Dense lse = NaiveAttention(s).lse;
   const Results all = run_scene(s, lse);
@@ -114,9 +114,9 @@ BOOST_AUTO_TEST_CASE(follows_attention) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(sentences_are_independent_of_company) {
+BOOST_AUTO_TEST_CASE(sentences_do_not_depend_on_other_sentences) {
   for (const DType t : dtypes())
-    for (const Packed& shape : packings()) check_company_of_sentences(shape, t);
+    for (const Packed& shape : packings()) check_sentences_alone(shape, t);
 }
 
 BOOST_AUTO_TEST_CASE(heads_that_share_keys_unevenly_are_refused) {

@@ -20,7 +20,7 @@ BOOST_AUTO_TEST_CASE(beams) {
       BOOST_TEST_CONTEXT(name_of(t) << ", d " << d) {
         check_close(run_all(p), naive(p), t, 2);
         if (d != 64) continue;
-        check_company(p.rows(), [&](Run& run, int64_t row, int64_t count) {
+        check_rows_alone(p.rows(), [&](Run& run, int64_t row, int64_t count) {
           run.keep(call(p, run, row, count));
         });
       }

@@ -143,14 +143,14 @@ BOOST_AUTO_TEST_CASE(groups_slopes_and_windows) {
           }
 }
 
-BOOST_AUTO_TEST_CASE(rows_are_independent_of_company) {
+BOOST_AUTO_TEST_CASE(rows_do_not_depend_on_other_rows) {
   std::vector<int32_t> lengths = random_ids(40, longest + 1, 9);
   lengths[3] = 0;
   for (const DType t : dtypes())
     for (const int d : {8, 17, 64})
       for (const bool indexed : {false, true}) {
         const Decoding p(t, lengths, 2, d, d, indexed);
-        check_company(p.rows(), [&](Run& run, int64_t first, int64_t count) {
+        check_rows_alone(p.rows(), [&](Run& run, int64_t first, int64_t count) {
           run.keep(call(p, run, first, count));
         });
       }
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(rows_that_share_keys) {
           BOOST_TEST_CONTEXT(name_of(t) << ", cache " << name_of(cache) << ", d " << d
                                         << (indexed ? ", index" : ", first")) {
             check_close(run_all(p), naive(p), t, 2);
-            check_company(p.rows(), [&](Run& run, int64_t first, int64_t count) {
+            check_rows_alone(p.rows(), [&](Run& run, int64_t first, int64_t count) {
               run.keep(call(p, run, first, count));
             });
           }

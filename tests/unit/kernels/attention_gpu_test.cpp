@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_CASE(wide_heads_table) {
 BOOST_AUTO_TEST_CASE(short_and_long_sentences) {
   for (const Packed& shape : tile_ends()) {
     check_sums(shape, DType::bf16);
-    check_company_of_sentences(shape, DType::bf16);
+    check_sentences_alone(shape, DType::bf16);
   }
 }
 

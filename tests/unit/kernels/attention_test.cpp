@@ -58,7 +58,7 @@ void check_sums(const Packed& shape, DType t) {
 }
 
 // Each sentence alone gives the same bits as in the batch.
-void check_company_of_sentences(const Packed& shape, DType t) {
+void check_sentences_alone(const Packed& shape, DType t) {
   const Scene s(shape, t);
   const Dense all = run_scene(s)[0];
   for (size_t i = 0; i < s.queries.size(); ++i) {
@@ -195,9 +195,9 @@ BOOST_AUTO_TEST_CASE(not_a_number_stays_in_its_sentence) {
     for (int64_t j = 0; j < 8; ++j) BOOST_TEST(std::isnan(o(i, j)) == (i >= 5 && i < 10));
 }
 
-BOOST_AUTO_TEST_CASE(sentences_are_independent_of_company) {
+BOOST_AUTO_TEST_CASE(sentences_do_not_depend_on_other_sentences) {
   for (const DType t : dtypes())
-    for (const Packed& shape : packings()) check_company_of_sentences(shape, t);
+    for (const Packed& shape : packings()) check_sentences_alone(shape, t);
 }
 
 #ifndef __SANITIZE_ADDRESS__  // AddressSanitizer needs the whole address space

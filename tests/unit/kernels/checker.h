@@ -270,7 +270,7 @@ inline void check_sum(const Dense& got, const Dense& want, DType t, int64_t term
 
 // compute(run, first, count) keeps one matrix, a row for each of rows first .. first + count - 1 of
 // one problem. Every row must have the same bits with all its neighbours, with some, and alone.
-inline void check_company(int64_t rows,
+inline void check_rows_alone(int64_t rows,
                           const std::function<void(Run&, int64_t, int64_t)>& compute) {
   const Layout plain{2, 0, 0, 0, 0xff}, other{2, 1, 2, 3, 0x7f};
   Run all(plain);

@@ -175,10 +175,10 @@ BOOST_AUTO_TEST_CASE(ids_of_tokens_elsewhere) {
 }
 #endif
 
-BOOST_AUTO_TEST_CASE(rows_are_independent_of_company) {
+BOOST_AUTO_TEST_CASE(rows_do_not_depend_on_other_rows) {
   for (const DType t : dtypes()) {
     const Problem p(t, 63, 63, 0.1);
-    check_company(p.rows, [&](Run& run, int64_t first, int64_t count) {
+    check_rows_alone(p.rows, [&](Run& run, int64_t first, int64_t count) {
       const Matrix table = run.input(p.table, t), out = run.output(count, p.width, t);
       const Matrix positions = run.input(p.positions, sum_type(t));
       const tx::Dropout drop = run.dropout(p.drop.slice(first, count));

@@ -18,10 +18,10 @@ BOOST_AUTO_TEST_CASE(many_rows) {
   for (const int64_t rows : {1023, 1024, 1025, 3000}) check(Problem(DType::bf16, rows, 17, 7, 0.1));
 }
 
-BOOST_AUTO_TEST_CASE(wide_rows_are_independent_of_company) {
+BOOST_AUTO_TEST_CASE(wide_rows_do_not_depend_on_other_rows) {
   for (const DType t : dtypes()) {
     const Problem p(t, 5, 8000, 64, 0.1);
-    check_company(p.rows, [&](Run& run, int64_t first, int64_t count) {
+    check_rows_alone(p.rows, [&](Run& run, int64_t first, int64_t count) {
       const Matrix logits = run.inout(p.logits.slice(first, count), t);
       const int32_t* labels = run.array(part_of(p.labels, first, count));
       StepRecord* record = run.record({});

@@ -210,10 +210,10 @@ BOOST_AUTO_TEST_CASE(infinities_and_nan) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(rows_are_independent_of_company) {
+BOOST_AUTO_TEST_CASE(rows_do_not_depend_on_other_rows) {
   for (const DType t : dtypes()) {
     const Problem p(t, 63, 1000, 3, 0.1);
-    check_company(p.rows, [&](Run& run, int64_t first, int64_t count) {
+    check_rows_alone(p.rows, [&](Run& run, int64_t first, int64_t count) {
       const Matrix logits = run.inout(p.logits.slice(first, count), t);
       const int32_t* labels = run.array(part_of(p.labels, first, count));
       StepRecord* record = run.record({});

@@ -162,11 +162,11 @@ BOOST_AUTO_TEST_CASE(an_infinity_shows) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(rows_are_independent_of_company) {
+BOOST_AUTO_TEST_CASE(rows_do_not_depend_on_other_rows) {
   for (const DType t : dtypes())
     for (const int64_t width : {int64_t(63), int64_t(130)}) {
       const Problem p(t, 130, width, true, 0.1);
-      check_company(p.rows, [&](Run& run, int64_t first, int64_t count) {
+      check_rows_alone(p.rows, [&](Run& run, int64_t first, int64_t count) {
         const Matrix x = run.input(p.x.slice(first, count), t);
         const Matrix sub = run.input(p.sub.slice(first, count), t);
         const Matrix gamma = run.input(p.gamma, sum_type(t)), beta = run.input(p.beta, sum_type(t));

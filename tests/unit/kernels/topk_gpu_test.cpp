@@ -31,10 +31,10 @@ BOOST_AUTO_TEST_CASE(crowded_rows) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(wide_rows_are_independent_of_company) {
+BOOST_AUTO_TEST_CASE(wide_rows_do_not_depend_on_other_rows) {
   for (const int k : {8, 70}) {
     const Dense x = random_dense(5, 8000, DType::bf16, 1, -8, 8);
-    check_company(x.rows, [&](Run& run, int64_t first, int64_t count) {
+    check_rows_alone(x.rows, [&](Run& run, int64_t first, int64_t count) {
       const Matrix m = run.input(x.slice(first, count), DType::bf16);
       const std::vector<float> none(size_t(count * k), NAN);
       float* values = run.array(none, Access::write);

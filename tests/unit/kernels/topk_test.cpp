@@ -160,11 +160,11 @@ BOOST_AUTO_TEST_CASE(not_a_number_gives_valid_columns) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(rows_are_independent_of_company) {
+BOOST_AUTO_TEST_CASE(rows_do_not_depend_on_other_rows) {
   for (const DType t : dtypes())
     for (const int64_t vocabulary : {63, 1000}) {
       const Dense x = random_dense(63, vocabulary, t, 1, -8, 8);
-      check_company(x.rows, [&](Run& run, int64_t first, int64_t count) {
+      check_rows_alone(x.rows, [&](Run& run, int64_t first, int64_t count) {
         const Matrix m = run.input(x.slice(first, count), t);
         const Matrix out = run.output(count, vocabulary, DType::f32);
         run.call([&](auto& b) { b.log_softmax(m, vocabulary, out); });

@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(prompts_enter_in_one_pass) {
 }
 
 // A prompt that does not fit is only admitted after another one is released.
-BOOST_AUTO_TEST_CASE(prompts_wait_for_room) {
+BOOST_AUTO_TEST_CASE(prompts_wait_for_free_rows) {
   SmallModel small(small_config("post", "sinusoid", tx::ModelKind::decoder), DType::f32, true);
   IncrementalDecoder decoding(small.backend, *small.model, DType::f32);
   decoding.open({.source_rows = 10, .rows = 2, .cache_rows = 20, .steps = 12});
@@ -323,7 +323,7 @@ BOOST_AUTO_TEST_CASE(misuse_is_a_bug) {
 }
 
 // Without prompts, a decoder-only model needs cache rows only; prompts need source rows too.
-BOOST_AUTO_TEST_CASE(a_decoder_alone_needs_room_for_its_rows_only) {
+BOOST_AUTO_TEST_CASE(a_decoder_only_model_reserves_only_its_rows) {
   SmallModel small(small_config("post", "sinusoid", tx::ModelKind::decoder), DType::f32, true);
   IncrementalDecoder decoding(small.backend, *small.model, DType::f32);
   const IncrementalDecoder::Sources none(1), source{{5, 3}};

@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(later_blocks_keep_the_properties) {
 }
 
 // Without the causal mask, a change of the last token changes the first row.
-BOOST_AUTO_TEST_CASE(a_lesson_takes_the_mask_away) {
+BOOST_AUTO_TEST_CASE(an_ablation_removes_the_mask) {
   for (DType dtype : dtypes()) {
     tx::ModelConfig config = small_config();
     config.causal_mask = false;

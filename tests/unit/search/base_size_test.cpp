@@ -8,7 +8,7 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
-#include "tests/unit/search/company.h"
+#include "tests/unit/search/batch_invariance.h"
 #include "tests/unit/search/tiny_translator.h"
 
 using namespace tx;
@@ -30,17 +30,17 @@ BOOST_AUTO_TEST_CASE(logits_in_every_batch) {
   for (const DType dtype : {DType::bf16, DType::f32}) {
     RandomModel m(base_config(), dtype, 64, 2);
     const std::vector<int> sentence = random_sentence(42, 17);
-    const std::string alone = bits_in_company(m, sentence, 0, 0);
+    const std::string alone = bits_in_batch(m, sentence, 0, 0);
     std::set<int> different;
     for (int rows = 2; rows <= 130; ++rows) {
       const int before = rows % 3 == 0 ? 0 : rows % 3 == 1 ? rows - 1 : rows / 2;
-      if (bits_in_company(m, sentence, before, rows - 1 - before) != alone) different.insert(rows);
+      if (bits_in_batch(m, sentence, before, rows - 1 - before) != alone) different.insert(rows);
     }
     BOOST_TEST(different.empty());
   }
 }
 
-BOOST_AUTO_TEST_CASE(translations_in_any_company) {
+BOOST_AUTO_TEST_CASE(translations_are_batch_invariant) {
   const std::vector<Source> sources = random_sources(9, 12);
   for (const DType dtype : {DType::bf16, DType::f32}) {
     TranslatorOptions o = options_of(2);

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "lib/model/incremental_decoder.h"
-#include "tests/unit/search/company.h"
+#include "tests/unit/search/batch_invariance.h"
 
 using namespace tx;
 using namespace tx_test;
@@ -123,12 +123,12 @@ BOOST_AUTO_TEST_CASE(logits_do_not_depend_on_the_batch) {
   for (const DType dtype : {DType::f32, DType::bf16}) {
     RandomModel m(small_config(), dtype, 64), m3(small_config(), dtype, 64, 3);
     const std::vector<int> sentence = random_sentence(42, 17);
-    const std::string alone = bits_in_company(m, sentence, 0, 0);
+    const std::string alone = bits_in_batch(m, sentence, 0, 0);
     std::set<int> different;
     for (int rows = 2; rows <= 130; ++rows) {
       const int before = rows % 3 == 0 ? 0 : rows % 3 == 1 ? rows - 1 : rows / 2;
-      if (bits_in_company(m, sentence, before, rows - 1 - before) != alone) different.insert(rows);
-      if (rows % 13 == 0 && bits_in_company(m3, sentence, before, rows - 1 - before) != alone) {
+      if (bits_in_batch(m, sentence, before, rows - 1 - before) != alone) different.insert(rows);
+      if (rows % 13 == 0 && bits_in_batch(m3, sentence, before, rows - 1 - before) != alone) {
         different.insert(-rows);
       }
     }

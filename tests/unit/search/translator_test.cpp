@@ -47,21 +47,21 @@ void check_invariance(const SearchOptions& search) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(beam_search_does_not_depend_on_company) {
+BOOST_AUTO_TEST_CASE(beam_search_is_batch_invariant) {
   SearchOptions search;
   search.nbest = 4;
   search.max_extra = 5;
   check_invariance(search);
 }
 
-BOOST_AUTO_TEST_CASE(greedy_search_does_not_depend_on_company) {
+BOOST_AUTO_TEST_CASE(greedy_search_is_batch_invariant) {
   SearchOptions search;
   search.beam = 1;
   search.max_extra = 5;
   check_invariance(search);
 }
 
-BOOST_AUTO_TEST_CASE(sampling_does_not_depend_on_company) {
+BOOST_AUTO_TEST_CASE(sampling_is_batch_invariant) {
   SearchOptions search;
   search.sample = true;
   search.nbest = 2;

@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(tables_with_too_many_keys_on_a_path_are_refused) {
   BOOST_TEST(!sound(model(chain(5, 3))));
 }
 
-BOOST_AUTO_TEST_CASE(user_pieces_nested_too_deep_are_refused) {
+BOOST_AUTO_TEST_CASE(user_tokens_nested_too_deep_are_refused) {
   std::string bytes = model("") + user_piece("x"), text;
   for (int i = 0; i < 64; ++i) bytes += user_piece(text += '-');
   BOOST_TEST(sound(bytes));

@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(the_same_for_parameters) {
   BOOST_TEST(written == 2);
 }
 
-BOOST_AUTO_TEST_CASE(each_closure_is_told_of_when_it_has_run) {
+BOOST_AUTO_TEST_CASE(each_closure_is_reported_after_it_ran) {
   context.recording = true;
   std::vector<int> order;
   for (const int i : {1, 2, 3}) context.on_backward([&order, i] { order.push_back(i); });

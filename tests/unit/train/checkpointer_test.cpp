@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_save_starts_the_clock_anew) {
   BOOST_TEST(!c.overdue());
 }
 
-BOOST_AUTO_TEST_CASE(what_is_saved_is_linked_and_told) {
+BOOST_AUTO_TEST_CASE(saved_models_are_linked_and_logged) {
   Checkpointer c = make({5, 10, 0});
   BOOST_TEST(c.saved() == -1);
   c.save(content(10, 10, 11));
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(a_failure_that_was_not_asked_for_stops_the_next_save) {
   BOOST_CHECK_THROW(saver.finish(), std::runtime_error);
 }
 
-BOOST_AUTO_TEST_CASE(moments_are_gathered_when_the_save_begins) {
+BOOST_AUTO_TEST_CASE(the_optimizer_state_is_gathered_when_the_save_begins) {
   OptimizerState whole = parameters.optimizer_state();
   std::swap(whole.first, whole.second);
   Saver of_ranks(parameters, [&] { return whole; });
@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_is_missing_or_unknown_is_told) {
+BOOST_AUTO_TEST_CASE(missing_and_unknown_files_are_reported) {
   Json json = TrainState{}.to_json(Json::object());
   json["unfinished"] = "breakfast";
   BOOST_CHECK_EXCEPTION(TrainState::from_json(json, "state-0"), DataError, [](const Error& e) {

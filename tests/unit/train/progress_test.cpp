@@ -80,7 +80,7 @@ std::string printed(const TrainOptions& options, int64_t steps, bool quiet = fal
 
 BOOST_AUTO_TEST_SUITE(progress)
 
-BOOST_AUTO_TEST_CASE(the_loss_of_a_guided_head_is_told_where_one_is_trained) {
+BOOST_AUTO_TEST_CASE(the_loss_of_a_guided_head_is_logged_if_one_is_trained) {
   TrainOptions options = every(2);
   Kept plain(options);
   options.guided_alignment = "links";
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(share_and_time_left_are_those_of_the_limit_that_ends_the_ru
   BOOST_TEST(printed(every(3), 3).find(';') == std::string::npos);  // no limit, so no end
 }
 
-BOOST_AUTO_TEST_CASE(the_length_of_the_run_is_told_once_and_as_a_warning_where_it_is_days) {
+BOOST_AUTO_TEST_CASE(the_length_of_the_run_is_logged_once_and_as_a_warning_if_it_is_days) {
   TrainOptions options = every(0);
   options.steps = 101;
   BOOST_TEST(printed(options, 5) == "tx-x: at this speed the run will end in about 3 hours\n");

@@ -46,7 +46,7 @@ int64_t none() { return -1; }
 
 BOOST_AUTO_TEST_SUITE(spike_policy)
 
-BOOST_AUTO_TEST_CASE(a_spike_is_answered_as_told) {
+BOOST_AUTO_TEST_CASE(a_spike_is_handled_as_on_spike_says) {
   BOOST_TEST((Policy("log").decide(spike(9), none).action == Action::logged));
   BOOST_TEST((Policy("skip").decide(spike(9), none).action == Action::skipped));
   const SpikeDecision back = Policy("rewind").decide(spike(9), [] { return int64_t(8); });

@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(any_number_of_terms_has_the_bits_of_the_tree) {
   BOOST_TEST((plain(0, 4).all() != in_a_row(4).all()));  // the order matters
 }
 
-BOOST_AUTO_TEST_CASE(a_sum_can_be_begun_again_with_less_room) {
+BOOST_AUTO_TEST_CASE(a_sum_can_be_restarted_with_less_memory) {
   Place place;
   place.sum.reserve(9);
   BOOST_TEST((place.of(9).all() == plain(0, 9).all()));

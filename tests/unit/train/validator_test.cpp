@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_validator_goes_on_from_its_state) {
   BOOST_CHECK_THROW(other.restore(Json::object()), Json::exception);
 }
 
-BOOST_AUTO_TEST_CASE(the_best_is_told_as_it_was_measured) {
+BOOST_AUTO_TEST_CASE(the_best_is_logged_as_measured) {
   StepRecord sums;
   sums.loss = 30;
   sums.nll = 20;

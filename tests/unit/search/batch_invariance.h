@@ -7,7 +7,7 @@
 namespace tx_test {
 
 // The bytes of one sentence's logits over some steps, in a batch with others.
-inline std::string bits_in_company(RandomModel& m, const std::vector<int>& sentence,
+inline std::string bits_in_batch(RandomModel& m, const std::vector<int>& sentence,
                                    int rows_before, int rows_after) {
   std::vector<std::vector<int>> sources;
   for (int i = 0; i < rows_before; ++i) sources.push_back(random_sentence(100 + uint32_t(i), 3));
