@@ -44,10 +44,8 @@ std::string resolve_device(const std::string& device) {
   return no_gpu_reason().empty() ? "cuda" : "cpu";
 }
 
-bool has_fast_bf16(const std::string& device) { return device == "cuda" || cpu().has_fast_bf16(); }
-
-std::string no_bf16_reason(const std::string& device) {
-  return device == "cuda" ? "" : cpu().no_bf16_reason();
+AutoPrecision auto_precision(const std::string& device) {
+  return (device == "cuda" ? cuda() : cpu()).auto_precision();
 }
 
 Backend make_backend(const std::string& device, int threads) {

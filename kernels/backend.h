@@ -23,10 +23,7 @@ int set_threads(Backend& backend, int threads);
 std::string resolve_device(const std::string& device);
 // Why no GPU can be used; empty when one can.
 std::string no_gpu_reason();
-// Whether bf16 products are fast on a (resolved) device.
-bool has_fast_bf16(const std::string& device);
-// Why bf16 is not possible on a (resolved) device; empty when it is.
-std::string no_bf16_reason(const std::string& device);
+AutoPrecision auto_precision(const std::string& device);  // of a resolved device
 // Lines for --version about every backend, or the reason why one cannot be loaded.
 std::string describe_backends();
 // Why bytes cannot be moved between GPUs of several processes; empty when they can.

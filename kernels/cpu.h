@@ -9,11 +9,8 @@ struct Cpu final : Kernels {
   explicit Cpu(int count = 1);  // use_threads()
   ~Cpu() override;
 
-  // Whether bf16 products are fast on this machine (AVX-512 BF16 or AMX).
-  static bool has_fast_bf16();
-  // Why bf16 training is not possible here; empty when it is.
-  static std::string no_bf16_reason();
-  // Lines for --version: BLAS and its kernels, oneDNN and the instruction set in use.
+  static AutoPrecision auto_precision();
+  // Lines for --version: BLAS and its kernels, oneDNN and the instruction set in use, precision.
   static std::string describe();
 
 #define TX_KERNEL(...) __VA_ARGS__ override

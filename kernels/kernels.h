@@ -41,13 +41,18 @@ struct Kernels {
 
 using Backend = std::unique_ptr<Kernels>;
 
+// What --precision auto selects on a machine: bf16 where its products are faster than those of fp32.
+struct AutoPrecision {
+  DType dtype = DType::f32;
+  const char* reason = "";
+};
+
 // The description of a library of kernels, returned by the function that it exports: tx_cpu() of
 // libtx-cpu.so, tx_cuda() of libtx-cuda.so.
 struct KernelLibrary {
   const char* version;               // of tx
   std::string (*refusal)();          // why this machine cannot use it; empty if it can
-  std::string (*no_bf16_reason)();   // why bf16 is not supported; empty if it is
-  bool (*has_fast_bf16)();           // whether bf16 products are fast
+  AutoPrecision (*auto_precision)();
   std::string (*describe)();         // lines for --version
   std::string (*describe_ranks)();   // a line for --version about make_mover(); may be empty
   std::string (*no_mover_reason)();  // why make_mover() cannot be used; empty if it can

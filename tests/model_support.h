@@ -20,7 +20,6 @@ inline tx::Backend backend_for(tx::DType dtype, int threads) {
   return tx::make_backend(dtype == tx::DType::f64 ? "cpu" : TX_TEST_DEVICE, threads);
 }
 inline bool on_gpu() { return std::string(TX_TEST_DEVICE) == "cuda"; }
-inline std::string no_bf16_reason() { return tx::no_bf16_reason(TX_TEST_DEVICE); }
 
 constexpr uint32_t dummy = 0xFFFFFFFF;  // the pair of a sentence that only fills a batch
 

@@ -45,22 +45,23 @@ int Cpu::use_threads(int count) {
   return threads;
 }
 
-bool Cpu::has_fast_bf16() {
-  if (gemm::OneDnn::built_in()) return gemm::OneDnn::has_avx512_bf16();
-  return gemm::best_isa() >= gemm::Isa::avx512_bf16;
-}
-
-std::string Cpu::no_bf16_reason() {
-  if (has_fast_bf16()) return {};
-  if (!gemm::OneDnn::built_in()) {
-    return "it needs a processor with AVX-512 BF16, or a build with oneDNN";
+AutoPrecision Cpu::auto_precision() {
+  switch (gemm::best_isa()) {
+    case gemm::Isa::amx:
+      return {DType::bf16, "AMX"};
+    case gemm::Isa::avx512_bf16:
+      return {DType::bf16, "AVX-512 BF16"};
+    default:
+      return {DType::f32,
+              registers_round() ? "bf16 is slower on this processor" : "no bf16 instructions"};
   }
-  // oneDNN 2.6 has no bf16 product below AVX-512 and throws.
-  return gemm::OneDnn::has_avx512() ? "" : "it needs a processor with AVX-512";
 }
 
 std::string Cpu::describe() {
-  return "BLAS: " + gemm::blas_description() + "\noneDNN: " + gemm::OneDnn::description() + "\n";
+  const AutoPrecision precision = auto_precision();
+  return "BLAS: " + gemm::blas_description() + "\noneDNN: " + gemm::OneDnn::description() +
+         "\n--precision auto: " + (precision.dtype == DType::bf16 ? "bf16, " : "fp32, ") +
+         precision.reason + "\n";
 }
 
 bool Cpu::has_own_memory() const { return false; }
@@ -128,8 +129,7 @@ const tx::KernelLibrary* tx_cpu() {
   static const tx::KernelLibrary library{
       .version = TX_VERSION,
       .refusal = [] { return std::string(); },
-      .no_bf16_reason = Cpu::no_bf16_reason,
-      .has_fast_bf16 = Cpu::has_fast_bf16,
+      .auto_precision = Cpu::auto_precision,
       .describe = Cpu::describe,
       .describe_ranks = [] { return std::string(); },
       .no_mover_reason = [] { return std::string(); },

@@ -36,12 +36,13 @@ enum class Library { blas, onednn, own };
 // fast where OpenBLAS uses its Haswell kernels. Without AVX-512, oneDNN's gemm:jit is no faster. In
 // bf16 on Zen 4 our own loops are within 3 % of oneDNN's, and 10 % slower at 128 inputs; with AMX
 // oneDNN is much faster.
+// Without fast bf16 instructions our own loops widen bf16; oneDNN 2.6 has no bf16 product below
+// AVX-512.
 Library library_for(DType t) {
   if (t == DType::f64) return Library::blas;
   if (t == DType::f32) return OneDnn::has_avx512() ? Library::onednn : Library::blas;
-  const std::string reason = Cpu::no_bf16_reason();
-  if (!reason.empty()) throw UsageError("--precision bf16: " + reason + "; use --precision fp32");
-  return OneDnn::built_in() ? Library::onednn : Library::own;
+  const bool fast = best_isa() >= Isa::avx512_bf16 && OneDnn::has_avx512_bf16();
+  return fast ? Library::onednn : Library::own;
 }
 
 }  // namespace
@@ -98,7 +99,7 @@ void Cpu::matmul_invariant(Matrix x, Matrix prepared, Matrix bias, Activation ac
         {x, bias, y, activation == Activation::relu, *w, static_cast<char*>(scratch)},
         gemm::int8_micro(gemm::best_int8_isa()), threads);
   }
-  gemm::packed_product(x, prepared, bias, activation, y, threads);
+  gemm::packed_product(x, prepared, bias, activation, y, threads, products_->scratch);
 }
 
 }  // namespace tx

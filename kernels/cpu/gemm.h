@@ -3,8 +3,8 @@
 //
 //   gemm.cpp           checks, the choice of library, the members of Cpu
 //   gemm_blas.cpp      f64 and f32 through OpenBLAS
-//   gemm_onednn.cpp    bf16 and, on AVX-512, f32 through oneDNN
-//   gemm_own.cpp       our own, through panels: inference and bf16 training on AVX-512 BF16
+//   gemm_onednn.cpp    f32 on AVX-512 and bf16 by fast bf16 instructions through oneDNN
+//   gemm_own.cpp       our own, through panels: inference, and bf16 where oneDNN is not used
 //   gemm_panels.cpp    their packing and outer loops
 //   gemm_micro.cpp     their innermost loops, one table per instruction set
 //   gemm_int8*.cpp     8-bit weights: quantising, outer and innermost loops
@@ -61,10 +61,14 @@ class OneDnn {
 // -- Our own. Bits depend on the instruction set, but not on the number of rows, on their position
 // or on threads.
 enum class Isa { plain, avx2, avx512, avx512_bf16, amx };
-Isa best_isa();  // of this processor, within isa_limit()
+// Of this processor, within isa_limit(); avx512_bf16 only if its products are faster than those of
+// fp32.
+Isa best_isa();
+// Whether vdpbf16ps, if there is one, has half the rate of fp32 FMA: on Intel without AMX.
+bool has_slow_bf16();
 
 // The left operand of the innermost loops: steps in bytes from row to row and from k to k (for bf16
-// from pair to pair of k; the two of a pair are adjacent).
+// that is not widened, from pair to pair of k; the two of a pair are adjacent).
 struct Left {
   const char* data;
   int64_t row_step, k_step;
@@ -91,6 +95,7 @@ struct Micro {
   const char* name = nullptr;
   int panel = 0;                                          // columns of one panel
   int rows = 0;                                           // maximum of one call
+  bool widened = false;                                   // bf16 by f32 arithmetic: left is f32
   Block block[kMaxRows] = {};                             // for 1 .. rows rows
   void (*finish_bf16)(const Finish<float>& f) = nullptr;  // faster than the compiler's, or null
   Tiles tiles = nullptr;                                  // instead of block, or null
@@ -98,8 +103,8 @@ struct Micro {
 // The fastest loop for dtype within isa.
 const Micro& micro(DType dtype, Isa isa);
 Micro micro_plain(DType dtype);
-Micro micro_avx2(DType dtype);    // f32, bf16 (widened to f32); empty on other processors
-Micro micro_avx512(DType dtype);  // f32
+Micro micro_avx2(DType dtype);    // f32, bf16 (widened); empty on other processors
+Micro micro_avx512(DType dtype);  // the same
 Micro micro_avx512_bf16();
 Micro micro_amx();  // bf16, for products that are not transposed
 bool has_amx();     // for bf16 and 8-bit weights; also asks Linux for permission
@@ -123,10 +128,10 @@ struct PanelProduct {
   Matrix x, bias, y;
   bool transposed = false, relu = false, add = false;
   Panels w;
-  char* scratch = nullptr;  // when transposed: left_bytes(), 64-byte aligned
+  char* scratch = nullptr;  // left_bytes(), 64-byte aligned
 };
 void panel_product(const PanelProduct& p, int threads);
-size_t left_bytes(const PanelProduct& p, int threads);
+size_t left_bytes(const PanelProduct& p, int threads);  // 0 if x is read in place
 
 // Cpu::prepare, Cpu::pick_rows and Cpu::matmul_invariant on packed weights.
 Matrix pack(Matrix weights, Isa isa);
@@ -137,7 +142,7 @@ const Int8Weights* int8_of(const Matrix& packed);  // null: not 8-bit
 void pick(const Matrix& from, const int32_t* rows, int64_t count, Matrix& picked, int threads);
 void release_packed(Matrix& weights);
 void packed_product(Matrix x, Matrix packed, Matrix bias, Activation activation, Matrix y,
-                    int threads);
+                    int threads, Scratch& scratch);
 
 // A training product: packs b, and a if it is transposed, then runs the loops of `isa`.
 void own_product(const Product& p, Isa isa, int threads, Scratch& scratch);

@@ -2,7 +2,7 @@
 // x86. 6 rows x 4 vectors of AVX-512 (24 sums, 4 weights, 1 broadcast of 32 registers) and 6 x 2 of
 // AVX2 saturate the multipliers: 98 % of the peak on Zen 4.
 #include "kernels/cpu/gemm.h"
-#include "kernels/cpu/simd.h"
+#include "kernels/cpu/lanes.h"
 
 #if defined(__x86_64__)
 #include <utility>
@@ -24,9 +24,9 @@ void block(Left left, const void* panel, int64_t k, void* tile, bool add) {
   if (add) std::memcpy(sum, tile, sizeof sum);
   for (int64_t i = 0; i < k; i++) {
     const T* right = b + i / Group * Group * kPanel + i % Group;
-    const char* a = left.data + i / Group * left.k_step;
+    const char* a = left.data + i * left.k_step;
     for (int r = 0; r < Rows; r++) {
-      const A x = load(reinterpret_cast<const T*>(a + r * left.row_step)[i % Group]);
+      const A x = *reinterpret_cast<const A*>(a + r * left.row_step);
 #pragma omp simd
       for (int j = 0; j < kPanel; j++) sum[r][j] += x * load(right[j * Group]);
     }
@@ -36,7 +36,7 @@ void block(Left left, const void* panel, int64_t k, void* tile, bool add) {
 
 template <class T, int Group>
 Micro loops() {
-  return {"plain", kPanel, 2, {block<T, 1, Group>, block<T, 2, Group>}};
+  return {"plain", kPanel, 2, Group == 2, {block<T, 1, Group>, block<T, 2, Group>}};
 }
 
 }  // namespace
@@ -79,34 +79,45 @@ TX_AVX2 void f32_avx2(Left left, const void* panel, int64_t k, void* tile, bool 
   TX_EACH(r, v) _mm256_store_ps(out + (r * Vectors + v) * 8, sum[r][v]);
 }
 
-// Widens bf16: the even k of a pair are the low halves, the odd ones the high halves.
+// bf16 weights, widened in registers of `bytes`: the even k of a pair are the low halves of its
+// words, the odd ones the high halves.
+template <int bytes, int Rows, int Vectors>
+TX_INLINE void widened(Left left, const void* panel, int64_t k, void* tile, bool add) {
+  using V = typename Register<float, bytes>::Type;
+  using Words = typename Register<uint32_t, bytes>::Type;
+  const char* a = left.data;
+  const Words* b = static_cast<const Words*>(panel);
+  V* out = static_cast<V*>(tile);
+  V sum[Rows][Vectors];
+  TX_EACH(r, v) sum[r][v] = add ? out[r * Vectors + v] : V{};
+  const auto add_products = [&](const V* right) TX_INLINE_LAMBDA {
+    TX_UNROLL for (int r = 0; r < Rows; r++) {
+      const V x = V{} + *reinterpret_cast<const float*>(a + r * left.row_step);
+      TX_UNROLL for (int v = 0; v < Vectors; v++) sum[r][v] += x * right[v];
+    }
+    a += left.k_step;
+  };
+  V right[Vectors];
+  for (int64_t i = 0; i < k / 2; i++, b += Vectors) {
+    TX_UNROLL for (int v = 0; v < Vectors; v++) right[v] = V(b[v] << 16);
+    add_products(right);
+    TX_UNROLL for (int v = 0; v < Vectors; v++) right[v] = V(b[v] & 0xffff0000u);
+    add_products(right);
+  }
+  if (k % 2) {
+    TX_UNROLL for (int v = 0; v < Vectors; v++) right[v] = V(b[v] << 16);
+    add_products(right);
+  }
+  TX_EACH(r, v) out[r * Vectors + v] = sum[r][v];
+}
+
 template <int Rows, int Vectors>
 TX_AVX2 void bf16_avx2(Left left, const void* panel, int64_t k, void* tile, bool add) {
-  const char* a = left.data;
-  const __m256i* b = static_cast<const __m256i*>(panel);
-  float* out = static_cast<float*>(tile);
-  const __m256i high = _mm256_set1_epi32(int(0xffff0000u));
-  __m256 sum[Rows][Vectors];
-  TX_EACH(r, v) sum[r][v] = add ? _mm256_load_ps(out + (r * Vectors + v) * 8) : _mm256_setzero_ps();
-  for (int64_t i = 0; i < k; i++) {
-    const int64_t odd = i % 2;
-    __m256 right[Vectors];
-    TX_UNROLL for (int v = 0; v < Vectors; v++) {
-      const __m256i pair = _mm256_load_si256(b + v);
-      right[v] =
-          _mm256_castsi256_ps(odd ? _mm256_and_si256(pair, high) : _mm256_slli_epi32(pair, 16));
-    }
-    TX_UNROLL for (int r = 0; r < Rows; r++) {
-      const int bits = load_half(a + r * left.row_step + 2 * odd) << 16;
-      const __m256 x = _mm256_castsi256_ps(_mm256_set1_epi32(bits));
-      TX_UNROLL for (int v = 0; v < Vectors; v++) {
-        sum[r][v] = _mm256_fmadd_ps(x, right[v], sum[r][v]);
-      }
-    }
-    a += odd ? left.k_step : 0;
-    b += odd ? Vectors : 0;
-  }
-  TX_EACH(r, v) _mm256_store_ps(out + (r * Vectors + v) * 8, sum[r][v]);
+  widened<32, Rows, Vectors>(left, panel, k, tile, add);
+}
+template <int Rows, int Vectors>
+TX_AVX512 void bf16_avx512(Left left, const void* panel, int64_t k, void* tile, bool add) {
+  widened<64, Rows, Vectors>(left, panel, k, tile, add);
 }
 
 template <int Rows, int Vectors>
@@ -131,7 +142,7 @@ TX_AVX512 void f32_avx512(Left left, const void* panel, int64_t k, void* tile, b
 }
 
 template <int Rows, int Vectors>
-TX_AVX512_BF16 void bf16_avx512(Left left, const void* panel, int64_t k, void* tile, bool add) {
+TX_AVX512_BF16 void dot_avx512(Left left, const void* panel, int64_t k, void* tile, bool add) {
   const char* a = left.data;
   const __m512i* b = static_cast<const __m512i*>(panel);
   float* out = static_cast<float*>(tile);
@@ -189,19 +200,18 @@ TX_AVX512_BF16 void finish_avx512_bf16(const Finish<float>& f) {
 }
 
 template <int... R>
-Micro avx2(DType t, std::integer_sequence<int, R...>) {
-  const bool half = t == DType::bf16;
-  return {"AVX2",  16,     sizeof...(R), {(half ? bf16_avx2<R + 1, 2> : f32_avx2<R + 1, 2>)...},
-          nullptr, nullptr};
+Micro avx2(bool half, std::integer_sequence<int, R...>) {
+  if (half) return {"AVX2", 16, sizeof...(R), true, {bf16_avx2<R + 1, 2>...}};
+  return {"AVX2", 16, sizeof...(R), false, {f32_avx2<R + 1, 2>...}};
 }
 template <int... R>
-Micro avx512(std::integer_sequence<int, R...>) {
-  return {"AVX-512", 64, sizeof...(R), {f32_avx512<R + 1, 4>...}, nullptr, nullptr};
+Micro avx512(bool half, std::integer_sequence<int, R...>) {
+  if (half) return {"AVX-512", 64, sizeof...(R), true, {bf16_avx512<R + 1, 4>...}};
+  return {"AVX-512", 64, sizeof...(R), false, {f32_avx512<R + 1, 4>...}};
 }
 template <int... R>
 Micro avx512_bf16(std::integer_sequence<int, R...>) {
-  return {"AVX-512 BF16",     64,     sizeof...(R), {bf16_avx512<R + 1, 4>...},
-          finish_avx512_bf16, nullptr};
+  return {"AVX-512 BF16", 64, sizeof...(R), false, {dot_avx512<R + 1, 4>...}, finish_avx512_bf16};
 }
 
 using Rows = std::make_integer_sequence<int, kMaxRows>;
@@ -216,7 +226,7 @@ Isa find_best_isa() {
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
     const bool half = limit >= IsaLimit::avx512_core_bf16 && __builtin_cpu_supports("avx512bf16");
     if (half && limit >= IsaLimit::avx512_core_amx && has_amx()) return Isa::amx;
-    return half ? Isa::avx512_bf16 : Isa::avx512;
+    return half && !has_slow_bf16() ? Isa::avx512_bf16 : Isa::avx512;
   }
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   return limit >= IsaLimit::avx2 && avx2 ? Isa::avx2 : Isa::plain;
@@ -229,8 +239,10 @@ Isa best_isa() {
   return best;
 }
 
-Micro micro_avx2(DType dtype) { return avx2(dtype, Rows()); }
-Micro micro_avx512(DType) { return avx512(Rows()); }
+bool has_slow_bf16() { return __builtin_cpu_is("intel") && !has_amx(); }
+
+Micro micro_avx2(DType dtype) { return avx2(dtype == DType::bf16, Rows()); }
+Micro micro_avx512(DType dtype) { return avx512(dtype == DType::bf16, Rows()); }
 Micro micro_avx512_bf16() { return avx512_bf16(Rows()); }
 
 }  // namespace tx::gemm
@@ -240,6 +252,7 @@ Micro micro_avx512_bf16() { return avx512_bf16(Rows()); }
 namespace tx::gemm {
 
 Isa best_isa() { return Isa::plain; }
+bool has_slow_bf16() { return false; }
 Micro micro_avx2(DType) { return {}; }
 Micro micro_avx512(DType) { return {}; }
 Micro micro_avx512_bf16() { return {}; }

@@ -15,12 +15,12 @@ const Micro& micro(DType dtype, Isa isa) {
   static const Micro plain[3] = {micro_plain(DType::f32), micro_plain(DType::bf16),
                                  micro_plain(DType::f64)};
   static const Micro avx2[2] = {micro_avx2(DType::f32), micro_avx2(DType::bf16)};
-  static const Micro avx512 = micro_avx512(DType::f32), avx512_bf16 = micro_avx512_bf16();
-  static const Micro amx = micro_amx();
+  static const Micro avx512[2] = {micro_avx512(DType::f32), micro_avx512(DType::bf16)};
+  static const Micro avx512_bf16 = micro_avx512_bf16(), amx = micro_amx();
   const bool half = dtype == DType::bf16;
   if (half && isa >= Isa::amx && amx.rows) return amx;
   if (half && isa >= Isa::avx512_bf16 && avx512_bf16.rows) return avx512_bf16;
-  if (dtype == DType::f32 && isa >= Isa::avx512 && avx512.rows) return avx512;
+  if (dtype != DType::f64 && isa >= Isa::avx512 && avx512[half].rows) return avx512[half];
   if (dtype != DType::f64 && isa >= Isa::avx2 && avx2[half].rows) return avx2[half];
   TX_ASSERT(dtype == DType::f32 || dtype == DType::bf16 || dtype == DType::f64);
   return plain[int(dtype)];
@@ -243,7 +243,7 @@ void release_packed(Matrix& weights) {
 }
 
 void packed_product(Matrix x, Matrix packed, Matrix bias, Activation activation, Matrix y,
-                    int threads) {
+                    int threads, Scratch& scratch) {
   TX_ASSERT(packed.prepared && x.dtype == packed.dtype && x.cols == packed.cols);
   TX_ASSERT(y.rows == x.rows && y.cols == packed.rows && x.cols <= x.stride && y.cols <= y.stride);
   TX_ASSERT(activation == Activation::none || activation == Activation::relu);
@@ -253,6 +253,7 @@ void packed_product(Matrix x, Matrix packed, Matrix bias, Activation activation,
   PanelProduct p;
   p.x = x, p.bias = bias, p.y = y, p.relu = activation == Activation::relu;
   p.w = static_cast<const Packed*>(packed.prepared)->panels;
+  p.scratch = static_cast<char*>(scratch.grow(left_bytes(p, threads)));
   panel_product(p, threads);
 }
 

@@ -166,7 +166,7 @@ template <class A, class T>
 void chunk_by_panel(const PanelProduct& p, Left left, int64_t first, int64_t count, int64_t panel) {
   alignas(64) A sums[kChunk * kMaxPanel];
   const Micro& m = *p.w.micro;
-  const int64_t k = inner(p), group = p.x.dtype == DType::bf16 ? 2 : 1;
+  const int64_t k = inner(p), group = p.x.dtype == DType::bf16 && !m.widened ? 2 : 1;
   const char* weights = p.w.data + size_t(panel) * p.w.bytes;
   for (int64_t k0 = 0; k0 < k; k0 += kDepth) {
     const int64_t depth = std::min(kDepth, k - k0);
@@ -187,27 +187,56 @@ void chunk_by_panel(const PanelProduct& p, Left left, int64_t first, int64_t cou
   }
 }
 
+TX_CLONES void widen(const bf16* from, int64_t count, float* to) {
+  for (int64_t i = 0; i < count; i++) to[i] = load(from[i]);
+}
+
+bool widens(const PanelProduct& p) { return p.w.micro->widened; }
+
+// Of the copy of `rows` rows that left_of() makes.
+size_t chunk_bytes(const PanelProduct& p, int64_t rows) {
+  if (widens(p)) return size_t((rows * inner(p) + 15) / 16 * 64);
+  return panel_bytes(p.x.dtype, rows, inner(p));
+}
+
+// Rows first .. first + rows - 1 of the left operand for the innermost loops: in place, or copied
+// to `to`, if it is transposed or must be widened.
+Left left_of(const PanelProduct& p, int64_t first, int64_t rows, char* to) {
+  float* const wide = reinterpret_cast<float*>(to);
+  const int64_t k = inner(p), count = std::min(rows, p.y.rows - first);
+  if (widens(p) && p.transposed) {
+    for (int64_t i = 0; i < k; i++) widen(p.x.row<const bf16>(i) + first, count, wide + i * rows);
+    return {to, 4, 4 * rows};
+  }
+  if (widens(p)) {
+    for (int64_t r = 0; r < count; r++) widen(p.x.row<const bf16>(first + r), k, wide + r * k);
+    return {to, 4 * k, 4};
+  }
+  const int64_t element = int64_t(size_of(p.x.dtype));
+  const int64_t unit = p.x.dtype == DType::bf16 ? 2 * element : element;
+  if (!p.transposed) {
+    const int64_t step = p.x.stride * element;
+    return {static_cast<const char*>(p.x.data) + first * step, step, unit};
+  }
+  fill_panel(p.x, true, first, rows, to);
+  return {to, unit, unit * rows};
+}
+
 // A chunk of rows stays in the L2 cache while all panels are multiplied with it.
 template <class A, class T>
 void all(const PanelProduct& p, int threads) {
   const Cut c = cut(p, threads);
-  const int64_t items = c.chunks * p.w.count, element = int64_t(size_of(p.x.dtype));
-  const int64_t unit = p.x.dtype == DType::bf16 ? 2 * element : element;
+  const int64_t items = c.chunks * p.w.count;
 #pragma omp parallel num_threads(threads) if (threads > 1 && items > 1)
   {
-    char* packed = p.scratch + size_t(thread_number()) * panel_bytes(p.x.dtype, c.rows, inner(p));
+    char* copy = p.scratch + size_t(thread_number()) * chunk_bytes(p, c.rows);
     int64_t held = -1;
+    Left left{};
 #pragma omp for schedule(static)
     for (int64_t i = 0; i < items; i++) {
       const int64_t chunk = i / p.w.count, first = chunk * c.rows;
-      Left left{packed, unit, unit * c.rows};
-      if (!p.transposed) {
-        left = {reinterpret_cast<const char*>(p.x.data) + first * p.x.stride * element,
-                p.x.stride * element, unit};
-      } else if (chunk != held) {
-        fill_panel(p.x, true, first, c.rows, packed);
-        held = chunk;
-      }
+      if (chunk != held) left = left_of(p, first, c.rows, copy);
+      held = chunk;
       chunk_by_panel<A, T>(p, left, first, std::min(c.rows, p.y.rows - first), i % p.w.count);
     }
   }
@@ -216,8 +245,8 @@ void all(const PanelProduct& p, int threads) {
 }  // namespace
 
 size_t left_bytes(const PanelProduct& p, int threads) {
-  if (!p.transposed) return 0;
-  return size_t(threads) * panel_bytes(p.x.dtype, cut(p, threads).rows, inner(p));
+  if (!p.transposed && !widens(p)) return 0;
+  return size_t(threads) * chunk_bytes(p, cut(p, threads).rows);
 }
 
 void panel_product(const PanelProduct& p, int threads) {

@@ -76,14 +76,13 @@ std::string Cpu::profile_report() {
   rates.copy = copy_rate(int64_t(128) << 20, threads);
   rates.cache_bytes = double(cache_bytes());
   if (rates.cache_bytes > 0) rates.cached = copy_rate(threads * (int64_t(256) << 10), threads);
-  const bool bf16 = no_bf16_reason().empty();
-  if (bf16) rates.bf16 = product_rate(*this, DType::bf16);
+  rates.bf16 = product_rate(*this, DType::bf16);
   rates.f32 = product_rate(*this, DType::f32);
   char line[200];
   std::snprintf(line, sizeof line,
                 "rates of this CPU, %d threads: copies %.0f GB/s in memory and %.0f in caches, "
                 "products %.0f GFLOP/s in bf16, %.0f in fp32\n",
-                threads, rates.copy * 1e-9, rates.cached * 1e-9, bf16 ? rates.bf16 * 1e-9 : 0,
+                threads, rates.copy * 1e-9, rates.cached * 1e-9, rates.bf16 * 1e-9,
                 rates.f32 * 1e-9);
   return line + times->lines(rates, whole.count());
 }

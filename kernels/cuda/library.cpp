@@ -7,8 +7,7 @@ const tx::KernelLibrary* tx_cuda() {
   static const tx::KernelLibrary library{
       .version = TX_VERSION,
       .refusal = Cuda::refusal,
-      .no_bf16_reason = [] { return std::string(); },
-      .has_fast_bf16 = [] { return true; },
+      .auto_precision = [] { return tx::AutoPrecision{tx::DType::bf16, "GPU"}; },
       .describe = Cuda::describe,
       .describe_ranks = Cuda::describe_ranks,
       .no_mover_reason = Cuda::no_mover_reason,

@@ -206,9 +206,8 @@ int main(int argc, char** argv) try {
   const tx::ModelConfig config = config_of(text(1, "base"), number(7, 8000));
   const std::string device = text(9, "cpu");
   const std::string precision = text(2, "auto");
-  const tx::DType weights = precision != "auto"         ? tx::value_of_name<tx::DType>(precision)
-                            : tx::has_fast_bf16(device) ? tx::DType::bf16
-                                                        : tx::DType::f32;
+  const tx::DType weights = precision != "auto" ? tx::value_of_name<tx::DType>(precision)
+                                                : tx::auto_precision(device).dtype;
   tx::Backend backend = tx::make_backend(device, threads);
   tx::Backend host = tx::make_backend("cpu", 1);
   tx::Parameters random(host, config, tx::DType::f32, false);

@@ -27,7 +27,7 @@ DType dtype_of_weights(const std::string& precision, Backend& backend, const Fil
   const auto quantised = [](const auto& file) { return file->has_int8(); };
   const bool gpu = backend->has_own_memory();
   if (!gpu && std::any_of(files.begin(), files.end(), quantised)) return DType::i8;
-  return has_fast_bf16(gpu ? "cuda" : "cpu") ? DType::bf16 : DType::f32;
+  return auto_precision(gpu ? "cuda" : "cpu").dtype;
 }
 
 LoadedModel load_model(Backend& backend, const std::shared_ptr<const ModelReader>& file,

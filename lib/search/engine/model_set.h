@@ -25,7 +25,7 @@ class ModelSet {
 
   // Loads model files or run directories.
   // precision: of the weights: "fp32", "bf16", "int8", or "auto": int8 if a file has int8 weights,
-  //   else bf16 if the backend has fast bf16 products, else fp32.
+  //   else auto_precision() of the device.
   // longest: maximum rows of a sentence.
   // masked_heads: a list for HeadMask.
   // longest_continued: maximum rows for models of kind decoder; 0: `longest`.

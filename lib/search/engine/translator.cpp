@@ -58,7 +58,7 @@ void TranslatorOptions::describe_machine(Options& options) {
       .add("--precision", precision, "auto|int8|bf16|fp32", "precision of weights and products",
            "int8 is CPU-only: weights and activations are multiplied in 8 bits; keys and values "
            "are bf16. auto is int8 for a model that tx-avg --to int8 wrote, else bf16 if the "
-           "device has fast bf16 products, else fp32.")
+           "device multiplies it faster than fp32, else fp32.")
       .one_of({"auto", "int8", "bf16", "fp32"});
 }
 

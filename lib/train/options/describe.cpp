@@ -152,8 +152,8 @@ void describe_machine(Options& o, TrainOptions& t) {
       .goes_with({"--resume", "--replay"});
   o.add("--precision", t.precision, "auto|bf16|fp32",
         "precision of activations and matrix products",
-        "Weights, optimizer state and sums are always fp32. With auto, bf16 if the "
-        "hardware has fast bf16 products.")
+        "Weights, optimizer state and sums are always fp32. With auto, bf16 where "
+        "the device multiplies it faster than fp32; --version prints the choice.")
       .one_of({"auto", "bf16", "fp32"})
       .goes_with({"--replay"});
   o.flag("--tune", t.tune, "time the GPU's matrix-product algorithms, use the fastest",

@@ -120,9 +120,7 @@ void TrainOptions::resolve(const Options& options) {
   if (!memory.empty()) parse_size(memory, "--memory");
   if (threads == 0) threads = available_cpus();
   device = resolve_device(device);
-  if (precision == "auto") precision = has_fast_bf16(device) ? "bf16" : "fp32";
-  if (precision == "bf16" && !no_bf16_reason(device).empty())
-    throw UsageError("--precision bf16: " + no_bf16_reason(device) + "; use --precision fp32");
+  if (precision == "auto") precision = name_of_value(auto_precision(device).dtype);
   ModelConfig shape = model_config();  // throws for contradictions before any text is read
   shape.set_vocabularies(1);
   shape.resolve();

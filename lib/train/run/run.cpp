@@ -94,10 +94,13 @@ void Run::settle(size_t program, const Log& log) {
 
 void Run::report_memory(const Log& log) {
   const ModelShard& part = trained_->shard();
+  const AutoPrecision best = auto_precision(options_.device);
+  const bool is_best = options_.precision == name_of_value(best.dtype);
   log.info(
       "memory plan: " + binary_size(memory_.total()) + "; " +
       grouped(double(parameter_count(spec_.model))) + " parameters, batches of " +
-      by_side(spec_.model, feed_->capacities(), " and ") + " tokens, " + options_.precision + ", " +
+      by_side(spec_.model, feed_->capacities(), " and ") + " tokens, " + options_.precision +
+      (is_best ? std::string(" (") + best.reason + "), " : ", ") +
       (options_.device == "cuda" ? "on the GPU" : counted(options_.threads, "thread")) +
       (replicas_.count() > 1 ? " on each of " + std::to_string(replicas_.count()) + " ranks" : "") +
       (part.whole() ? "" : ", tensor parallelism over " + std::to_string(part.count) + " ranks"));

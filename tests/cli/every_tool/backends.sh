@@ -42,11 +42,22 @@ if loads tx-avg --version | grep -q libgomp; then
   [ "$(spins GOMP_SPINCOUNT=77)" = "GOMP_SPINCOUNT = '77'" ] || fail "$(spins GOMP_SPINCOUNT=77)"
   [ "$(spins OMP_WAIT_POLICY=passive)" = "GOMP_SPINCOUNT = '0'" ] || fail "OMP_WAIT_POLICY is overridden"
 fi
+blas() { env "$@" tx-avg --version | sed -n 's/^BLAS: .* kernels //p'; }
+if grep -qw avx512vl /proc/cpuinfo; then
+  kernels='SkylakeX|Cooperlake|SapphireRapids'
+elif grep -qw avx2 /proc/cpuinfo; then
+  kernels='Haswell|Zen'
+else
+  kernels=.
+fi
+blas -u OPENBLAS_CORETYPE | grep -qE "$kernels" || fail "$(blas -u OPENBLAS_CORETYPE)"
+[ "$(blas OPENBLAS_CORETYPE=Nehalem)" = Nehalem ] || fail "OPENBLAS_CORETYPE is overridden"
+
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 env > before
 small_train -o run --steps 1 --valid-command 'env > after; echo 1' 2> /dev/null
-for name in GOMP_SPINCOUNT OPENBLAS_NUM_THREADS; do
+for name in GOMP_SPINCOUNT OPENBLAS_NUM_THREADS OPENBLAS_CORETYPE; do
   ! grep "^$name" after || fail "a child inherits it"
 done
 expect_file after

@@ -30,12 +30,13 @@ void check_values(Types t, Isa isa, int64_t rows, int64_t outputs, int64_t input
   Block x(t.in, rows, inputs, 3, 1), w(t.in, outputs, inputs, 5), bias(bias_type(t.in), 1, outputs);
   Matrix packed = tx::gemm::pack(w.randomise(2).view(), isa);
   x.randomise(1), bias.randomise(3);
+  tx::gemm::Scratch scratch;
   for (int flags = 0; flags < 4; flags++) {
     Block y(t.out, rows, outputs, 2, flags);
     y.fill(std::nan(""));
     const Matrix b = flags & 1 ? bias.view() : Matrix{};
     tx::gemm::packed_product(x.view(), packed, b, flags & 2 ? Activation::relu : Activation::none,
-                             y.view(), 1 + flags % 3);
+                             y.view(), 1 + flags % 3, scratch);
     BOOST_TEST(wrong(x.view(), w.view(), b, flags & 2, y.view()) == 0);
     BOOST_TEST(y.intact());
   }
@@ -49,8 +50,9 @@ void check_invariance(Types t, Isa isa, int64_t outputs, int64_t inputs) {
   Block x(t.in, 2 * kRows, inputs), w(t.in, outputs, inputs), bias(bias_type(t.in), 1, outputs);
   Matrix packed = tx::gemm::pack(w.randomise(2).view(), isa);
   x.randomise(1), bias.randomise(3);
+  tx::gemm::Scratch scratch;
   const auto product = [&](const Matrix& in, const Matrix& out, int threads) {
-    tx::gemm::packed_product(in, packed, bias.view(), Activation::relu, out, threads);
+    tx::gemm::packed_product(in, packed, bias.view(), Activation::relu, out, threads, scratch);
   };
   Block alone(t.out, 2 * kRows, outputs), y(t.out, kRows, outputs, 1);
   for (int64_t i = 0; i < 2 * kRows; i++)
@@ -203,7 +205,8 @@ BOOST_AUTO_TEST_CASE(nan_stays_in_its_row) {
       x.randomise(1), w.randomise(2);
       tx_test::set(x.view(), 4, 0, std::nan(""));
       Matrix packed = tx::gemm::pack(w.view(), isa);
-      tx::gemm::packed_product(x.view(), packed, {}, Activation::none, y.view(), 1);
+      tx::gemm::Scratch scratch;
+      tx::gemm::packed_product(x.view(), packed, {}, Activation::none, y.view(), 1, scratch);
       for (int64_t i = 0; i < 9; i++) {
         for (int64_t j = 0; j < 20; j++) {
           BOOST_TEST(std::isnan(tx_test::get(y.view(), i, j)) == (i == 4));

@@ -154,9 +154,7 @@ BOOST_AUTO_TEST_CASE(with_sgd) {
   check(course, 3);
 }
 
-bool has_bf16(boost::unit_test::test_unit_id) { return no_bf16_reason().empty(); }
-
-BOOST_AUTO_TEST_CASE(with_bf16, *boost::unit_test::precondition(has_bf16)) {
+BOOST_AUTO_TEST_CASE(with_bf16) {
   Course course;
   course.dtype = DType::bf16;
   check(course, 3);
