@@ -95,10 +95,13 @@ struct Micro {
   const char* name = nullptr;
   int panel = 0;                                          // columns of one panel
   int rows = 0;                                           // maximum of one call
-  bool widened = false;                                   // bf16 by f32 arithmetic: left is f32
   Block block[kMaxRows] = {};                             // for 1 .. rows rows
   void (*finish_bf16)(const Finish<float>& f) = nullptr;  // faster than the compiler's, or null
   Tiles tiles = nullptr;                                  // instead of block, or null
+  // bf16 by f32 arithmetic: left is f32, and these read a panel that has been widened, too. They
+  // give the same bits as `block`.
+  Block wide[kMaxRows] = {};
+  bool widened() const { return wide[0] != nullptr; }
 };
 // The fastest loop for dtype within isa.
 const Micro& micro(DType dtype, Isa isa);

@@ -36,7 +36,9 @@ void block(Left left, const void* panel, int64_t k, void* tile, bool add) {
 
 template <class T, int Group>
 Micro loops() {
-  return {"plain", kPanel, 2, Group == 2, {block<T, 1, Group>, block<T, 2, Group>}};
+  Micro m{"plain", kPanel, 2, {block<T, 1, Group>, block<T, 2, Group>}};
+  if constexpr (Group == 2) m.wide[0] = block<float, 1, 1>, m.wide[1] = block<float, 2, 1>;
+  return m;
 }
 
 }  // namespace
@@ -92,7 +94,7 @@ TX_INLINE void widened(Left left, const void* panel, int64_t k, void* tile, bool
   TX_EACH(r, v) sum[r][v] = add ? out[r * Vectors + v] : V{};
   const auto add_products = [&](const V* right) TX_INLINE_LAMBDA {
     TX_UNROLL for (int r = 0; r < Rows; r++) {
-      const V x = V{} + *reinterpret_cast<const float*>(a + r * left.row_step);
+      const V x = *reinterpret_cast<const float*>(a + r * left.row_step) - V{};  // in every lane
       TX_UNROLL for (int v = 0; v < Vectors; v++) sum[r][v] += x * right[v];
     }
     a += left.k_step;
@@ -201,17 +203,24 @@ TX_AVX512_BF16 void finish_avx512_bf16(const Finish<float>& f) {
 
 template <int... R>
 Micro avx2(bool half, std::integer_sequence<int, R...>) {
-  if (half) return {"AVX2", 16, sizeof...(R), true, {bf16_avx2<R + 1, 2>...}};
-  return {"AVX2", 16, sizeof...(R), false, {f32_avx2<R + 1, 2>...}};
+  if (!half) return {"AVX2", 16, sizeof...(R), {f32_avx2<R + 1, 2>...}};
+  return {"AVX2",  16,      sizeof...(R),           {bf16_avx2<R + 1, 2>...},
+          nullptr, nullptr, {f32_avx2<R + 1, 2>...}};
 }
 template <int... R>
 Micro avx512(bool half, std::integer_sequence<int, R...>) {
-  if (half) return {"AVX-512", 64, sizeof...(R), true, {bf16_avx512<R + 1, 4>...}};
-  return {"AVX-512", 64, sizeof...(R), false, {f32_avx512<R + 1, 4>...}};
+  if (!half) return {"AVX-512", 64, sizeof...(R), {f32_avx512<R + 1, 4>...}};
+  return {"AVX-512",
+          64,
+          sizeof...(R),
+          {bf16_avx512<R + 1, 4>...},
+          nullptr,
+          nullptr,
+          {f32_avx512<R + 1, 4>...}};
 }
 template <int... R>
 Micro avx512_bf16(std::integer_sequence<int, R...>) {
-  return {"AVX-512 BF16", 64, sizeof...(R), false, {dot_avx512<R + 1, 4>...}, finish_avx512_bf16};
+  return {"AVX-512 BF16", 64, sizeof...(R), {dot_avx512<R + 1, 4>...}, finish_avx512_bf16};
 }
 
 using Rows = std::make_integer_sequence<int, kMaxRows>;

@@ -160,17 +160,36 @@ void finish_block(const PanelProduct& p, const A* sums, int64_t first, int64_t r
   finish<A, T>(f);
 }
 
+TX_CLONES void widen(const bf16* from, int64_t count, float* to) {
+  for (int64_t i = 0; i < count; i++) to[i] = load(from[i]);
+}
+
+// Widens `pairs` pairs of k of a panel.
+TX_CLONES void widen_panel(const uint32_t* from, int64_t pairs, int64_t width, uint32_t* to) {
+  for (int64_t i = 0; i < pairs; i++, from += width, to += 2 * width) {
+    for (int64_t j = 0; j < width; j++) to[j] = from[j] << 16;
+    for (int64_t j = 0; j < width; j++) to[width + j] = from[j] & 0xffff0000u;
+  }
+}
+
 // Rows first .. first + count - 1 of y times one panel; left is their first row. A block is
 // finished while its sums are in the L1 cache, where they stay if k is one pass.
 template <class A, class T>
 void chunk_by_panel(const PanelProduct& p, Left left, int64_t first, int64_t count, int64_t panel) {
   alignas(64) A sums[kChunk * kMaxPanel];
+  alignas(64) uint32_t wide[kDepth * kMaxPanel];
   const Micro& m = *p.w.micro;
-  const int64_t k = inner(p), group = p.x.dtype == DType::bf16 && !m.widened ? 2 : 1;
+  const bool whole = m.widened() && count > 2 * m.rows;  // widen the panel once for all blocks
+  const Block* const block = whole ? m.wide : m.block;
+  const int64_t k = inner(p), group = p.x.dtype == DType::bf16 && !m.widened() ? 2 : 1;
   const char* weights = p.w.data + size_t(panel) * p.w.bytes;
   for (int64_t k0 = 0; k0 < k; k0 += kDepth) {
     const int64_t depth = std::min(kDepth, k - k0);
-    const char* right = weights + k0 * m.panel * int64_t(size_of(p.x.dtype));
+    const void* right = weights + k0 * m.panel * int64_t(size_of(p.x.dtype));
+    if (whole) {
+      widen_panel(static_cast<const uint32_t*>(right), (depth + 1) / 2, m.panel, wide);
+      right = wide;
+    }
     for (int64_t done = 0, blocks = (count + m.rows - 1) / m.rows; blocks > 0; blocks--) {
       const int64_t rows = (count - done + blocks - 1) / blocks;
       A* const tile = k <= kDepth ? sums : sums + done * m.panel;
@@ -179,7 +198,7 @@ void chunk_by_panel(const PanelProduct& p, Left left, int64_t first, int64_t cou
       if (m.tiles) {
         m.tiles(part, rows, right, depth, reinterpret_cast<float*>(tile), k0 > 0);
       } else {
-        m.block[rows - 1](part, right, depth, tile, k0 > 0);
+        block[rows - 1](part, right, depth, tile, k0 > 0);
       }
       if (k0 + depth == k) finish_block<A, T>(p, tile, first + done, rows, panel);
       done += rows;
@@ -187,11 +206,7 @@ void chunk_by_panel(const PanelProduct& p, Left left, int64_t first, int64_t cou
   }
 }
 
-TX_CLONES void widen(const bf16* from, int64_t count, float* to) {
-  for (int64_t i = 0; i < count; i++) to[i] = load(from[i]);
-}
-
-bool widens(const PanelProduct& p) { return p.w.micro->widened; }
+bool widens(const PanelProduct& p) { return p.w.micro->widened(); }
 
 // Of the copy of `rows` rows that left_of() makes.
 size_t chunk_bytes(const PanelProduct& p, int64_t rows) {
