@@ -198,13 +198,10 @@ void ProgressLog::warn_of_course() const {
 }
 
 void ProgressLog::end(int64_t steps, int64_t tokens, int64_t skipped, double flops) const {
-  char text[240];
-  std::snprintf(text, sizeof text,
-                "%lld steps, %.4g tokens, %.4g product FLOPs counted from shapes, "
-                "%s; %lld update%s skipped",
-                static_cast<long long>(steps), double(tokens), flops, duration(seconds()).c_str(),
-                static_cast<long long>(skipped), skipped == 1 ? "" : "s");
-  log_.info(text);
+  char products[60];
+  std::snprintf(products, sizeof products, ", %.4g product FLOPs counted from shapes, ", flops);
+  log_.info(counted(steps, "step") + ", " + counted(tokens, "token") + products +
+            duration(seconds()) + "; " + counted(skipped, "update") + " skipped");
 }
 
 }  // namespace tx
