@@ -20,6 +20,7 @@
 #include "lib/eval/report/report.h"
 #include "lib/eval/tokenizers/tokenizer.h"
 #include "lib/eval/tokenizers/unicode.h"
+#include "lib/eval/tokenizers/western.h"
 
 namespace tx {
 namespace {
@@ -57,6 +58,7 @@ struct BleuOptions : MetricOptionsBase {
   std::string tokenizer = "13a";
   std::string model;  // of tokenizer spm: its file
   bool lowercase = false;
+  bool split_compounds = false;
   std::string smoothing = "exp";
   std::optional<double> smoothing_value;  // floor: 0.1, add-k: 1
   int max_order = 4;
@@ -83,6 +85,11 @@ void BleuOptions::describe(Options& options, StoredOptions& stored) {
            "FILE can also be a model or run directory of tx-train: its target vocabulary is used.")
       .input();
   stored.add("lowercase", options.flag("--lowercase", lowercase, "ignore case").alias("-lc"));
+  stored.add(
+      "split_compounds",
+      options.flag("--split-compounds", split_compounds,
+                   "split hyphenated words, as in the scores of Vaswani et al. (2017)",
+                   "After tokenisation A-B becomes A ##AT##-##AT## B; see SPLIT COMPOUNDS."));
   stored.add("smoothing",
              options
                  .add("--smooth", smoothing, "NAME", "smoothing of n-gram orders without a match",
@@ -165,7 +172,7 @@ class Bleu : public MetricOf<Bleu, BleuOptions> {
   double smoothing_value_ = 0;
   NgramMatcher matcher_;
   Side hypothesis_, reference_;
-  std::string lowered_;
+  std::string lowered_, split_;
 };
 
 Bleu::Bleu(const BleuOptions& options)
@@ -189,7 +196,7 @@ std::string Bleu::settings() const {
   if (find_smoothing(smoothing).value) smoothing += "[" + fixed(smoothing_value_, 2) + "]";
   return std::string("case:") + (options_.lowercase ? "lc" : "mixed") +
          "|eff:" + (options_.effective_order ? "yes" : "no") + "|tok:" + options_.tokenizer +
-         "|smooth:" + smoothing;
+         (options_.split_compounds ? "|compounds:split" : "") + "|smooth:" + smoothing;
 }
 
 std::vector<std::string> Bleu::columns() const {
@@ -207,6 +214,10 @@ void Bleu::tokenize(std::string_view line, Side& side) {
     line = lowered_;
   }
   tokenizer_->apply(line, side.text);
+  if (options_.split_compounds) {
+    split_compounds(side.text, split_);
+    side.text.swap(split_);
+  }
   split(side.text, side.tokens);
 }
 

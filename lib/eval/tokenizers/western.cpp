@@ -109,6 +109,18 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   text.swap(result);
 }
 
+void split_compounds(std::string_view text, std::string& split) {
+  const auto blank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+  split.clear();
+  for (size_t i = 0; i < text.size(); ++i) {
+    split.push_back(text[i]);
+    if (i + 2 >= text.size() || blank(text[i]) || text[i + 1] != '-' || blank(text[i + 2]))
+      continue;
+    split.append(" ##AT##-##AT## ").push_back(text[i + 2]);
+    i += 2;
+  }
+}
+
 void resolve_entities(std::string& text) {
   if (text.find('&') == std::string::npos) return;
   constexpr std::pair<std::string_view, std::string_view> entities[] = {

@@ -16,6 +16,11 @@ void replace_all(std::string& text, std::string_view from, std::string_view to);
 // "&quot;".
 void resolve_entities(std::string& text);
 
+// Splits hyphenated words of tokenized text, "rich-text" -> "rich ##AT##-##AT## text", as the
+// English-German scores of Vaswani et al. (2017) do: get_ende_bleu.sh of tensor2tensor, which is
+// s{(\S)-(\S)}{$1 ##AT##-##AT## $2}g in Perl. A match ends behind $2, so "a-b-c" is split once.
+void split_compounds(std::string_view text, std::string& split);
+
 // Puts spaces around ASCII symbols, around points and commas outside numbers, and around a hyphen
 // after a digit. The context of a character matters, so the result at the ends of a line depends on
 // whether a space is there.

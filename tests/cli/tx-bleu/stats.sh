@@ -17,7 +17,7 @@ expect_stdout_file whole
 
 expect_status 0 tx-bleu --stats ref.2 < hyp.2
 expect_stdout <<'END'
-#tx-stats 1 [{"metric":"bleu","settings":"case:mixed|eff:no|tok:13a|smooth:exp","columns":["hypothesis_length","reference_length","matched_1","matched_2","matched_3","matched_4","total_1","total_2","total_3","total_4"],"tokenizer":"13a","lowercase":false,"smoothing":"exp","max_order":4,"effective_order":false}]
+#tx-stats 1 [{"metric":"bleu","settings":"case:mixed|eff:no|tok:13a|smooth:exp","columns":["hypothesis_length","reference_length","matched_1","matched_2","matched_3","matched_4","total_1","total_2","total_3","total_4"],"tokenizer":"13a","lowercase":false,"split_compounds":false,"smoothing":"exp","max_order":4,"effective_order":false}]
 1	5 5 4 2 1 0 5 4 3 2
 END
 tx-bleu --stats --tokenize none ref.2 < hyp.2 > none.stats

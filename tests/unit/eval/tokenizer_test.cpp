@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
 #include "lib/eval/tokenizers/unicode.h"
+#include "lib/eval/tokenizers/western.h"
 
 namespace {
 
@@ -67,6 +68,21 @@ BOOST_AUTO_TEST_CASE(runs_of_points) {
 
 BOOST_AUTO_TEST_CASE(a_hyphen_is_split_behind_a_digit) {
   BOOST_TEST(mteval("a-b 5-b a-5 5-6 5--6 -5") == "a-b 5 - b a-5 5 - 6 5 - -6 -5");
+}
+
+// Expected values: perl -ple 's{(\S)-(\S)}{$1 ##AT##-##AT## $2}g'
+BOOST_AUTO_TEST_CASE(compounds_are_split_as_in_get_ende_bleu) {
+  const auto split = [](const std::string& text) {
+    std::string result;
+    tx::split_compounds(text, result);
+    return result;
+  };
+  BOOST_TEST(split("rich-text format") == "rich ##AT##-##AT## text format");
+  BOOST_TEST(split("über-ä x-ß") == "über ##AT##-##AT## ä x ##AT##-##AT## ß");
+  BOOST_TEST(split("a-b c-d-ef-g") == "a ##AT##-##AT## b c ##AT##-##AT## d-ef ##AT##-##AT## g");
+  BOOST_TEST(split("a--b") == "a ##AT##-##AT## -b");
+  BOOST_TEST(split("- a- -b -") == "- a- -b -");
+  BOOST_TEST(split("") == "");
 }
 
 BOOST_AUTO_TEST_CASE(entities_are_resolved_in_order) {
