@@ -35,6 +35,9 @@ struct Signature {
   const char* command;  // that converts it to text; null for the byte order mark
 };
 
+// Prints the segments of WMT's test sets.
+constexpr char sgml_to_text[] = "sed -n 's/ *<\\/seg>.*//; s/^ *<seg[^>]*> *//p'";
+
 // A signature precedes its prefixes. None has a '\n' before its last byte, so a complete first line
 // is never delayed by waiting for more bytes.
 constexpr Signature signatures[] = {
@@ -46,6 +49,10 @@ constexpr Signature signatures[] = {
     {"\0\0\xFE\xFF"sv, "is text in UTF-32", "iconv -f UTF-32 -t UTF-8"},
     {"\xFF\xFE"sv, "is text in UTF-16", "iconv -f UTF-16 -t UTF-8"},
     {"\xFE\xFF"sv, "is text in UTF-16", "iconv -f UTF-16 -t UTF-8"},
+    {"<srcset "sv, "is a test set in SGML", sgml_to_text},
+    {"<refset "sv, "is a test set in SGML", sgml_to_text},
+    {"<tstset "sv, "is a test set in SGML", sgml_to_text},
+    {"<seg id="sv, "is a test set in SGML", sgml_to_text},
 };
 
 // The fourth byte of a bzip2 file is its level, 1 to 9.
@@ -64,7 +71,8 @@ std::string advice(const std::string& command, const std::string& name) {
 }
 
 // `begin`: the first bytes of the file `name`; whole: there are no more. DataError for text that is
-// compressed by xz, zstd or bzip2, or in UTF-16 or UTF-32, with the command that converts it.
+// compressed by xz, zstd or bzip2, in UTF-16 or UTF-32, or SGML as WMT's test sets, with the
+// command that converts it.
 FirstBytes look_at_first_bytes(std::string_view begin, bool whole, const std::string& name) {
   for (const Signature& form : signatures) {
     const size_t seen = std::min(begin.size(), form.magic.size());

@@ -1,5 +1,5 @@
-# Text compressed by another program than gzip, or in UTF-16, is an error that names the command
-# to convert it, and the command works; a byte order mark is dropped with a warning.
+# Text compressed by another program than gzip, in UTF-16 or in SGML is an error that names the
+# command to convert it, and the command works; a byte order mark is dropped with a warning.
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 tx-bpe encode -m bpe.model train.en > wanted
@@ -27,6 +27,24 @@ expect_status 1 tx-bleu short < train.en
 expect_stderr_contains 'tx-bleu: short is text in UTF-16'
 expect_status 1 tx-train --src train.en --tgt short --vocab bpe.model --steps 1 -o none
 expect_stderr_contains 'tx-train: short is text in UTF-16'
+
+# The test sets of WMT.
+{
+  printf '<refset setid="newstest" srclang="any" trglang="en">\n<doc docid="1">\n<p>\n'
+  sed 's/.*/<seg id="1"> & <\/seg>/' train.en
+  printf '</p>\n</doc>\n</refset>\n'
+} > train.sgm
+command="sed -n 's/ *<\\/seg>.*//; s/^ *<seg[^>]*> *//p'"
+expect_status 1 tx-bleu train.sgm < train.en
+expect_stderr "tx-bleu: train.sgm is a test set in SGML: write its text to a file ($command train.sgm > TEXT) or pipe it in ($command train.sgm | ...)"
+eval "$command train.sgm" > text
+expect_same text train.en
+expect_status 1 tx-train --src train.en --tgt train.sgm --vocab bpe.model --steps 1 -o none
+expect_stderr_contains 'tx-train: train.sgm is a test set in SGML'
+grep '<seg' train.sgm > segments
+expect_status 1 tx-bpe encode -m bpe.model < segments
+expect_stderr_contains 'tx-bpe: standard input is a test set in SGML: send it through sed -n '
+echo '<segment' | expect_status 0 tx-bpe encode -m bpe.model
 
 { printf '\357\273\277'; cat train.en; } > marked
 expect_status 0 tx-bpe encode -m bpe.model marked
