@@ -20,7 +20,9 @@ from=${FROM:-en} to=${TO:-de}
 work=${3:-build/multi30k}
 shift "$(($# < 3 ? $# : 3))"
 text() { echo "$data/$1.lc.norm.tok.$2"; }
-mkdir -p "$work"
+[ -e "$work/run" ] || rm -f "$work/settings"
+same_settings "$work" "preset from to" "$(text train "$from")" "$(text train "$to")" \
+  "$(text val "$from")" "$(text val "$to")"
 
 tx-bpe train --vocab-size 8000 -o "$work/bpe.model" "$(text train "$from")" "$(text train "$to")"
 train "$work/run" "$steps" --preset "$preset" --src "$(text train "$from")" \

@@ -1,4 +1,4 @@
-# Functions that the examples share: . "$here/train.sh"
+# Functions that the scripts share: . "$here/train.sh"
 
 # settings NAMES ARGUMENT...: each argument, NAME=VALUE, sets a variable; NAMES are those allowed.
 settings() {
@@ -13,15 +13,68 @@ settings() {
   done
 }
 
-# train RUN STEPS OPTION...: trains RUN to STEPS, or resumes it if it exists.
+# same_settings DIR NAMES TEXT...: the first time, records the variables NAMES and the SHA-256 of
+# the texts in DIR/settings. Later, ends the script if one of them has changed, because the results
+# in DIR are not those of the new settings.
+same_settings() {
+  record=$1/settings names=$2
+  shift 2
+  for text; do
+    [ -r "$text" ] || { echo "${0##*/}: $text is missing; see examples/data/README.md" >&2; exit 1; }
+  done
+  mkdir -p "${record%/*}"
+  {
+    for name in $names; do eval "printf '%s=%s\n' \"\$name\" \"\$$name\""; done
+    for text; do echo "${text##*/}: sha256 $(sha256sum < "$text" | cut -c 1-64)"; done
+  } > "$record.new"
+  if [ ! -e "$record" ]; then
+    runs=$(find "${record%/*}" -name log.jsonl)
+    if [ -n "$runs" ]; then
+      echo "${0##*/}: ${record%/*} contains runs, but no record of their settings; use another" \
+        "directory" >&2
+      exit 1
+    fi
+    mv "$record.new" "$record"
+  elif ! cmp -s "$record" "$record.new"; then
+    echo "${0##*/}: ${record%/*} contains results of other settings:" >&2
+    awk 'NR == FNR { old[$0]; next } !($0 in old) { print "  now  " $0 }' \
+      "$record" "$record.new" >&2
+    awk 'NR == FNR { new[$0]; next } !($0 in new) { print "  then " $0 }' \
+      "$record.new" "$record" >&2
+    rm "$record.new"
+    echo "use another directory, or remove it: rm -r '${record%/*}'" >&2
+    exit 2
+  fi
+  rm -f "$record.new"
+}
+
+# hash_of_settings DIR SETTING...: a line that identifies the settings of results: those of
+# DIR/settings, and others, as NAME=VALUE.
+hash_of_settings() {
+  from=$1/settings
+  shift
+  hash=$({ cat "$from" && for setting; do echo "$setting"; done; } | sha256sum | cut -c 1-12)
+  for setting; do from="$from, $setting"; done
+  echo "settings: $hash ($from)"
+}
+
+# train RUN STEPS OPTION...: trains RUN to STEPS, or resumes it if it exists. LAUNCH is a command
+# that starts several ranks, such as "mpirun -n 8".
 train() {
   run=$1 steps=$2 status=0
   shift 2
+  # shellcheck disable=SC2086  # LAUNCH is split into words
   if ls "$run"/state-*.safetensors > /dev/null 2>&1; then
+    trained=$(readlink "$run/last.safetensors" | tr -dc 0-9)
+    if [ "${trained:-0}" -gt "$steps" ]; then
+      echo "${0##*/}: $run already has $trained steps, more than $steps; remove it to start over:" \
+        "rm -r '$run'" >&2
+      exit 2
+    fi
     echo "resuming $run; to start over, remove it: rm -r '$run'" >&2
-    tx-train --resume "$run" --steps "$steps" || status=$?
+    ${LAUNCH-} tx-train --resume "$run" --steps "$steps" || status=$?
   else
-    tx-train "$@" --steps "$steps" -o "$run" || status=$?
+    ${LAUNCH-} tx-train "$@" --steps "$steps" -o "$run" || status=$?
   fi
   [ $status -eq 0 ] || exit $status
 }
@@ -30,4 +83,9 @@ train() {
 checkpoints() {
   set -- "$2" "$1"/model-[1-9]*.safetensors
   echo $(($# - 1 < $1 ? $# - 1 : $1))
+}
+
+# flops_per_token FILE: product FLOPs per token of both sides, in the output of tx-train --describe.
+flops_per_token() {
+  awk '/ product FLOPs/ { gsub(",", ""); print $9 / $1 / (substr($3, 2) + $6) }' "$1"
 }

@@ -2,12 +2,12 @@
 # Length generalisation: models with different positional encodings are trained on short sentences
 # only and scored on short and on long ones.
 #   sh examples/paper/lengths.sh DATA DIR [SETTING=VALUE]... > TABLE
-# DATA is as for runs.sh. Run it again to resume.
+# DATA and the record of settings, DIR/settings, are as for runs.sh. Run it again to resume.
 # SHORT=10   maximum length of training sentences, in words, on both sides
 # LONG=15    minimum length of the long test sentences
 # KINDS="sinusoid learned rotary alibi none"  values of --positions
 # STEPS=1200  BASE="--preset tiny --schedule cosine --lr 0.005 --warmup 400"
-# DECODE="--beam 5 --alpha 1"
+# DECODE="--beam 5 --alpha 1"  VOCAB=8000
 # TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de, as for runs.sh
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,10 +17,13 @@ dir=${2:?"DIR is missing"}
 shift 2
 SHORT=10 LONG=15 KINDS='sinusoid learned rotary alibi none' STEPS=1200
 BASE='--preset tiny --schedule cosine --lr 0.005 --warmup 400'
-DECODE='--beam 5 --alpha 1' TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de
-settings "SHORT LONG KINDS STEPS BASE DECODE TRAIN VALID TEST FROM TO" "$@"
+DECODE='--beam 5 --alpha 1' TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de VOCAB=8000
+recorded='SHORT LONG STEPS BASE DECODE TRAIN VALID TEST FROM TO VOCAB'
+settings "$recorded KINDS" "$@"
 text() { echo "$data/$1.lc.norm.tok.$2"; }
-mkdir -p "$dir"
+same_settings "$dir" "$recorded" "$(text "$TRAIN" "$FROM")" "$(text "$TRAIN" "$TO")" \
+  "$(text "$VALID" "$FROM")" "$(text "$VALID" "$TO")" "$(text "$TEST" "$FROM")" \
+  "$(text "$TEST" "$TO")"
 
 # part NAME TEXT CONDITION: the pairs of a text whose lengths in words, n and m, satisfy CONDITION.
 part() {
@@ -33,7 +36,7 @@ part train "$TRAIN" "n <= $SHORT && m <= $SHORT"
 part valid "$VALID" "n <= $SHORT && m <= $SHORT"
 part short "$TEST" "n <= $SHORT && m <= $SHORT"
 part long "$TEST" "n >= $LONG && m >= $LONG"
-[ -e "$dir/bpe.model" ] || tx-bpe train --vocab-size "${VOCAB-8000}" -o "$dir/bpe.model" \
+[ -e "$dir/bpe.model" ] || tx-bpe train --vocab-size "$VOCAB" -o "$dir/bpe.model" \
   "$(text "$TRAIN" "$FROM")" "$(text "$TRAIN" "$TO")"
 
 echo "| positions | BLEU up to $SHORT words | $LONG words and more | words / reference words |"
@@ -55,3 +58,5 @@ for kind in $KINDS; do
     "$(wc -w < "$dir/$kind.long" | awk -v of="$(wc -w < "$dir/long.$TO")" \
       '{ printf "%.2f", $1 / of }')"
 done
+echo
+hash_of_settings "$dir" "KINDS=$KINDS"

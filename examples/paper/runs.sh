@@ -4,13 +4,16 @@
 # DATA is as for ../multi30k.sh. LIST has lines
 #   name | options of tx-train | options of tx-decode (optional)
 # Empty lines and lines that begin with # are ignored. Lines with the same options of tx-train
-# share a model. Run it again to resume.
+# share a model. Run it again to resume; DIR/settings records the settings and the SHA-256 of the
+# texts, and other ones need another DIR. The last line of the output is a hash of all settings.
 # STEPS=2000  training steps     SEEDS=1  such as "1 2 3"      AVERAGE=1  checkpoints to average
 # BASE="--preset tiny --schedule cosine --lr 0.005 --warmup 400"  options of every model: with a
 #             learning rate that falls to 0, few steps suffice and the last checkpoint is the best
 # TRAIN=train VALID=val TEST=test_2016_flickr  names of the texts; FROM=en TO=de their extensions
 # FORM=.lc.norm.tok  between name and extension; SCORE="--tokenize none --lowercase"  options of
 #                    tx-bleu. FORM= SCORE= is for raw text
+# VOCAB=8000  size of the vocabulary       LAUNCH=""  starts tx-train, such as "mpirun -n 8"; BASE
+#             then needs --accumulate 8
 #
 # Columns: millions of parameters; perplexity per token of VALID, of the last checkpoint; BLEU of
 # VALID and TEST, of the average, with half of TEST's 95 % bootstrap interval; CPU minutes of
@@ -24,13 +27,17 @@ dir=${2:?"DIR is missing"}
 shift 2
 STEPS=2000 SEEDS=1 BASE='--preset tiny --schedule cosine --lr 0.005 --warmup 400' AVERAGE=1
 TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de
-FORM=.lc.norm.tok SCORE='--tokenize none --lowercase'
-settings "STEPS SEEDS BASE AVERAGE TRAIN VALID TEST FROM TO FORM SCORE" "$@"
+# shellcheck disable=SC2034  # LAUNCH is for train()
+FORM=.lc.norm.tok SCORE='--tokenize none --lowercase' VOCAB=8000 LAUNCH=''
+recorded='STEPS BASE AVERAGE TRAIN VALID TEST FROM TO FORM SCORE VOCAB'
+settings "$recorded SEEDS LAUNCH" "$@"
 text() { echo "$data/$1$FORM.$2"; }
-mkdir -p "$dir"
+same_settings "$dir" "$recorded" "$(text "$TRAIN" "$FROM")" "$(text "$TRAIN" "$TO")" \
+  "$(text "$VALID" "$FROM")" "$(text "$VALID" "$TO")" "$(text "$TEST" "$FROM")" \
+  "$(text "$TEST" "$TO")"
 vocabulary=$dir/bpe.model
-[ -e "$vocabulary" ] || tx-bpe train --vocab-size 8000 -o "$vocabulary" "$(text "$TRAIN" "$FROM")" \
-  "$(text "$TRAIN" "$TO")"
+[ -e "$vocabulary" ] || tx-bpe train --vocab-size "$VOCAB" -o "$vocabulary" \
+  "$(text "$TRAIN" "$FROM")" "$(text "$TRAIN" "$TO")"
 
 # The second line of `times` has the user and system time of the shell's children.
 processor_seconds() { awk -F '[ms ]+' 'NR == 2 { print 60 * $1 + $2 + 60 * $3 + $4 }' "$1"; }
@@ -45,8 +52,8 @@ learn() { # WORK SEED OPTIONS
   (trap 'times > "$work/times"' EXIT
     train "$work/run" "$STEPS" $BASE --seed "$seed" --src "$(text "$TRAIN" "$FROM")" \
       --tgt "$(text "$TRAIN" "$TO")" --valid-src "$(text "$VALID" "$FROM")" \
-      --valid-tgt "$(text "$VALID" "$TO")" --vocab "$vocabulary" --keep "$AVERAGE" $3) \
-    2> "$work/log" || ended=$?
+      --valid-tgt "$(text "$VALID" "$TO")" --vocab "$vocabulary" \
+      --cache "$dir/cache" --keep "$AVERAGE" $3) 2> "$work/log" || ended=$?
   processor_seconds "$work/times" >> "$work/seconds"
   case $ended in
     0) ;;
@@ -68,7 +75,7 @@ translate() { # WORK/HOW OPTIONS
       < "$how/$set.$TO" > "$how/$set.json"
   done
   {
-    printf '%s\t' "$(sed -n 's/.*; \([0-9]*\) parameters.*/\1/p' "$work/log" | head -n 1)"
+    printf '%s\t' "$(sed -n 's/.*; \([0-9,]*\) parameters.*/\1/p' "$work/log" | head -n 1 | tr -d ,)"
     printf '%s\t' "$(sed -n 's/.*"validation_perplexity":\([^,]*\),.*/\1/p' "$work/run/log.jsonl" |
       tail -n 1)"
     printf '%s\t' "$(member score "$how/$VALID.json")" "$(member score "$how/$TEST.json")"
@@ -111,3 +118,5 @@ while IFS='|' read -r name options decode; do
       if (failed != "") printf "| %s | %s |\n", name, failed
     }'
 done
+echo
+hash_of_settings "$dir" "SEEDS=$SEEDS"

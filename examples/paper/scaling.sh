@@ -3,7 +3,8 @@
 # laws fitted to them, and a thirteenth run that is predicted before it starts.
 #   sh examples/paper/scaling.sh DIR SRC TGT VALID_SRC VALID_TGT [SETTING=VALUE]... > TABLES
 # SRC and TGT should have several hundred thousand pairs, so that the runs over widths repeat few
-# of them. Run it again to resume.
+# of them. Run it again to resume; DIR/settings records the settings, and other ones need another
+# DIR.
 # WIDTHS="32 48 64 96 128 192"  d_model of the runs on the whole text; TEST=256 of the thirteenth
 # PARTS="256 64 16"             runs on one pair in 256, 64 and 16 with PART_WIDTHS="64 128", until
 #                               the validation loss rises
@@ -26,8 +27,9 @@ dir=$1 src=$2 tgt=$3 valid_src=$4 valid_tgt=$5
 shift 5
 WIDTHS='32 48 64 96 128 192' TEST=256 PARTS='256 64 16' PART_WIDTHS='64 128' STEPS=4000 BATCH=2048
 LAYERS=4 FFN=2 HEAD=16 VOCAB=4000
-settings "WIDTHS TEST PARTS PART_WIDTHS STEPS BATCH LAYERS FFN HEAD VOCAB" "$@"
-mkdir -p "$dir"
+recorded='WIDTHS TEST PARTS PART_WIDTHS STEPS BATCH LAYERS FFN HEAD VOCAB'
+settings "$recorded" "$@"
+same_settings "$dir" "$recorded" "$src" "$tgt" "$valid_src" "$valid_tgt"
 vocabulary=$dir/bpe.model
 [ -e "$vocabulary" ] || tx-bpe train --vocab-size "$VOCAB" -o "$vocabulary" "$src" "$tgt"
 interval=$((STEPS / 16))
@@ -40,8 +42,9 @@ learn() {
   set -- --src "$train_src" --tgt "$train_tgt" --valid-src "$valid_src" --valid-tgt "$valid_tgt" \
     --vocab "$vocabulary" --preset base --norm-position pre --layers "$LAYERS" --d-model "$width" \
     --d-ff $((FFN * width)) --heads $((width / HEAD)) --label-smoothing 0 --warmup $((STEPS / 10)) \
-    --batch-tokens "$BATCH" --save-every "$interval" --log-every "$interval" --keep 1 "$@"
-  tx-train --describe "$@" > "$work/describe" 2> /dev/null
+    --batch-tokens "$BATCH" --save-every "$interval" --log-every "$interval" --keep 1 \
+    --cache "$dir/cache" "$@"
+  tx-train -q --describe "$@" > "$work/describe"
   if [ -n "${describe_only-}" ] || [ -e "$work/done" ]; then return; fi
   echo "scaling: $work" >&2
   (train "$work/run" "$STEPS" "$@") 2>> "$work/log" || { tail -n 3 "$work/log" >&2; exit 1; }
@@ -50,8 +53,8 @@ learn() {
 # cost RUN: its parameters without embeddings, and product FLOPs per token.
 cost() {
   awk '/embedding/ { embeddings += $NF }
-    $1 == "total" && !n { n = $2 - embeddings }
-    / product FLOPs/ { print n "\t" $9 / (substr($3, 2) + $6) }' "$dir/$1/describe"
+    $1 == "total" { printf "%.0f\t", $2 - embeddings; exit }' "$dir/$1/describe"
+  flops_per_token "$dir/$1/describe"
 }
 # points RUN: tokens and validation loss after a quarter, half and all of the steps.
 points() {
@@ -112,3 +115,5 @@ learn "width$TEST" "$TEST" "$src" "$tgt"
 printf 'tested\t%s\t%s\n' "$TEST" "$(points "width$TEST" | tail -n 1 | cut -f 2)" >> "$table.new"
 mv "$table.new" "$table"
 awk -v predicted="$(cat "$dir/predicted")" -f "$here/solve.awk" -f "$here/scaling.awk" "$table"
+echo
+hash_of_settings "$dir"

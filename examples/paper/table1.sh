@@ -6,7 +6,8 @@
 # A layer is the difference between encoders of six and of two layers, divided by four; their
 # feed-forward networks are negligible. Times are those of a training step, forward and backward;
 # the fastest of STEPS steps counts. Memory is the peak of the process, weights included. Needs an
-# idle machine. Run it again to resume. DIR is build/table1.
+# idle machine. Run it again to resume; DIR/settings records WINDOW to OPTIONS, and other ones need
+# another DIR. DIR is build/table1.
 # LENGTHS="64 128 256 512 1024 2048"  WIDTHS="64 128 256 512"  (multiples of 64, which is d_k)
 # WINDOW=32  TOKENS=4096 per step  STEPS=5  OPTIONS="--threads 1"  further options of tx-train
 # On a GPU: LENGTHS="64 128 256 512 1024 2048 4096" WIDTHS="256 512 1024" TOKENS=16384 OPTIONS=""
@@ -18,8 +19,9 @@ dir=build/table1
 case ${1-} in '' | [A-Z]*=*) ;; *) dir=$1 && shift ;; esac
 LENGTHS='64 128 256 512 1024 2048' WIDTHS='64 128 256 512' WINDOW=32 TOKENS=4096 STEPS=5
 OPTIONS='--threads 1'
-settings "LENGTHS WIDTHS WINDOW TOKENS STEPS OPTIONS" "$@"
-mkdir -p "$dir"
+recorded='WINDOW TOKENS STEPS OPTIONS'
+settings "$recorded LENGTHS WIDTHS" "$@"
+same_settings "$dir" "$recorded"
 
 # run LAYERS D N OPTION...: microseconds per token and peak KiB of a training.
 run() {
@@ -63,3 +65,5 @@ for d in $WIDTHS; do
   done
 done
 awk -v window="$WINDOW" -v tokens="$TOKENS" -f "$here/solve.awk" -f "$here/table1.awk" "$table"
+echo
+hash_of_settings "$dir" "LENGTHS=$LENGTHS" "WIDTHS=$WIDTHS"

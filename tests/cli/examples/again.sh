@@ -25,6 +25,8 @@ expect_stderr_contains "resuming multi30k/run; to start over, remove it: rm -r '
 expect_status 0 sh "$examples/multi30k.sh" "$TX_MULTI30K" 4 multi30k
 expect_stderr_contains "nothing to do"
 expect_stdout_contains BLEU
+expect_status 2 env PRESET=modern sh "$examples/multi30k.sh" "$TX_MULTI30K" 4 multi30k
+expect_stderr_contains '  then preset=tiny'
 rm -r multi30k/run # as the message says
 expect_status 0 sh "$examples/multi30k.sh" "$TX_MULTI30K" 1 multi30k $small
 [ "$(trained multi30k/run)" = model-1.safetensors ] || fail "$(trained multi30k/run)"

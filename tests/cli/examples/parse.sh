@@ -77,7 +77,8 @@ expect_stdout_contains 'sequences changed to close them: '
 expect_stdout_contains ' of 30'
 expect_status 0 parse 120
 expect_stderr_contains 'resuming out/run'
-tail -n 1 "$TX_LAST/stdout" > closed
+expect_stdout_contains "(out/settings, STEPS=120)"
+grep '^closed: ' "$TX_LAST/stdout" > closed
 grep -q 'segments = 30 malformed = 0)' closed || fail "$(cat closed)"
 f1=$(sed -n 's/.* = \([0-9.]*\) (μ.*/\1/p' closed)
 awk -v f1="$f1" 'BEGIN { exit !(f1 > 50) }' || fail "F1 is $f1 after 120 steps"
