@@ -52,7 +52,7 @@ learn() {
 }
 # cost RUN: its parameters without embeddings, and product FLOPs per token.
 cost() {
-  awk '$1 ~ /embedding/ { embeddings += $NF }
+  awk '$1 ~ /embedding.weight/ { embeddings += $NF }
     $1 == "total" { printf "%.0f\t", $2 - embeddings; exit }' "$dir/$1/describe"
   flops_per_token "$dir/$1/describe"
 }

@@ -170,7 +170,8 @@ void describe_machine(Options& o, TrainOptions& t) {
 
 void describe_diagnostics(Options& o, TrainOptions& t) {
   o.group("Diagnostics and reports");
-  o.flag("--describe", t.describe_only, "print the model, its memory and cost; do not train")
+  o.flag("--describe", t.describe_only, "print the model, its memory and cost; do not train",
+         "See DESCRIBING A MODEL.")
       .runtime()
       .goes_with({"--resume"})
       .excludes({"--parity"});

@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/data/packing.h"
+#include "lib/model/data_flow.h"
 #include "lib/train/run/checkpointer.h"
 
 namespace tx {
@@ -150,7 +151,7 @@ std::string by_side(const ModelConfig& config, const std::vector<int>& numbers,
 
 std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
                          const std::vector<int>& capacities, const TrainOptions& options) {
-  std::string text = "parameters\n";
+  std::string text = data_flow(config) + "parameters\n";
   for (const ParameterEntry& e : parameter_table(config)) text += entry_line(e);
   char line[256];
   std::snprintf(line, sizeof line, "  %-69s %12lld\n", "total",

@@ -66,7 +66,7 @@ Batch worst_batch(const PairLengths& lengths, const std::vector<int>& capacities
 std::string by_side(const ModelConfig& config, const std::vector<int>& numbers,
                     const std::string& between);
 
-// The text of --describe: every tensor with its shape, memory, FLOPs of a step.
+// The text of --describe: the data flow, every weight with its shape, memory, FLOPs of a step.
 std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
                          const std::vector<int>& capacities, const TrainOptions& options);
 std::string describe_memory(const MemoryPlan& memory, bool recompute);

@@ -1,0 +1,14 @@
+// The data flow of a model as a text diagram: its computations from top to bottom, the shape of
+// each tensor between them, and the parameters that each reads (Figure 1 of the paper).
+#pragma once
+#include <string>
+
+#include "lib/model/config.h"
+
+namespace tx {
+
+// The diagram. The parameters are those of parameter_table(); those of a layer are listed once, for
+// a stack of equal layers.
+std::string data_flow(const ModelConfig& config);
+
+}  // namespace tx
