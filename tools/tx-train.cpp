@@ -58,9 +58,13 @@ std::vector<std::string> configure(tx::TrainOptions& settings, tx::Options& opti
   return {"schedule"};
 }
 
-int describe_as_page(tx::TrainOptions& settings, tx::Options& options, const std::string& page,
-                     const tx::Log& log) {
-  tx::write_description(tx::describe_model(settings, options, log), settings, page);
+int describe_in_part(tx::TrainOptions& settings, tx::Options& options,
+                     const tx::ReportOptions& pages, const tx::Log& log) {
+  const tx::ModelConfig model = tx::describe_model(settings, options, log);
+  if (pages.tsv.empty())
+    tx::write_description(model, settings, pages.html);
+  else
+    tx::write_table(tx::value_of_name<tx::DescribeTable>(pages.tsv), model, settings);
   return 0;
 }
 
@@ -88,7 +92,8 @@ int run(int argc, char** argv, tx::Job& job) {
   if (!settings.replay.empty()) return tx::replay(settings, log);  // its options were resolved
   tx::resolve_run(settings, options, log);
   const auto& scorer = tx::make_translation_scorer;
-  if (!pages.html.empty()) return describe_as_page(settings, options, pages.html, log);
+  if (!pages.html.empty() || !pages.tsv.empty())
+    return describe_in_part(settings, options, pages, log);
   if (settings.describe_only) return tx::describe_training(settings, options, scorer, ranks, log);
   if (settings.parity) return tx::parity(settings, options, log);
   return tx::train(settings, options, tx::command_line(argc, argv), scorer, job, log);

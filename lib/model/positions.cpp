@@ -4,25 +4,25 @@
 
 namespace tx {
 
-std::vector<double> sinusoid(int64_t position, int64_t d_model) {
-  std::vector<double> row(static_cast<size_t>(d_model));
-  for (int64_t i = 0; i < d_model; i += 2) {
-    const double angle = double(position) / std::pow(10000.0, double(i) / double(d_model));
-    row[size_t(i)] = std::sin(angle);
-    if (i + 1 < d_model) row[size_t(i + 1)] = std::cos(angle);
+std::vector<SinusoidPair> sinusoid_pairs(int64_t d_model, PositionEncoding layout) {
+  const auto half = static_cast<size_t>(d_model / 2);
+  const double last = layout == PositionEncoding::fairseq ? double(half) - 1 : double(half);
+  std::vector<SinusoidPair> pairs;
+  for (size_t i = 0; i < half; ++i) {
+    const double divisor = i ? std::pow(10000.0, double(i) / last) : 1;
+    if (layout == PositionEncoding::sinusoid)
+      pairs.push_back({2 * i, 2 * i + 1, divisor});
+    else
+      pairs.push_back({i, half + i, divisor});
   }
-  return row;
+  return pairs;
 }
 
 std::vector<double> sinusoid(int64_t position, int64_t d_model, PositionEncoding layout) {
-  if (layout == PositionEncoding::sinusoid) return sinusoid(position, d_model);
-  const int64_t half = d_model / 2;
-  const double whole = layout == PositionEncoding::halves ? double(half) : double(half - 1);
   std::vector<double> row(static_cast<size_t>(d_model));
-  for (int64_t i = 0; i < half; ++i) {
-    const double angle = double(position) / (i ? std::pow(10000.0, double(i) / whole) : 1.0);
-    row[size_t(i)] = std::sin(angle);
-    row[size_t(half + i)] = std::cos(angle);
+  for (const SinusoidPair& pair : sinusoid_pairs(d_model, layout)) {
+    row[pair.sine] = std::sin(double(position) / pair.divisor);
+    row[pair.cosine] = std::cos(double(position) / pair.divisor);
   }
   return row;
 }

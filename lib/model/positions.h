@@ -9,11 +9,19 @@
 
 namespace tx {
 
-// PE(position, 2i) = sin(position / 10000^(2i / D)), PE(position, 2i+1) the cosine; in double.
-std::vector<double> sinusoid(int64_t position, int64_t d_model);
-// The same in another layout, all sines before all cosines: `halves` with the paper's frequencies,
-// `fairseq` with 10000^(-i / (D/2 - 1)).
-std::vector<double> sinusoid(int64_t position, int64_t d_model, PositionEncoding layout);
+// Two features of PE: sin(position / divisor) and cos(position / divisor). Their wavelength is 2 pi
+// times the divisor.
+struct SinusoidPair {
+  size_t sine, cosine;
+  double divisor;
+};
+// The pairs of a layout, d_model / 2: of the paper (2i, 2i+1, 10000^(2i / D)); or sines before
+// cosines (i, i + D/2), `halves` with the paper's divisors, `fairseq` with 10000^(i / (D/2 - 1)).
+std::vector<SinusoidPair> sinusoid_pairs(int64_t d_model,
+                                         PositionEncoding layout = PositionEncoding::sinusoid);
+// PE(position), section 3.5; in double.
+std::vector<double> sinusoid(int64_t position, int64_t d_model,
+                             PositionEncoding layout = PositionEncoding::sinusoid);
 
 // Rotary angle per position of each pair of features (d_k / 2).
 std::vector<double> rotary_frequencies(const ModelConfig& config);

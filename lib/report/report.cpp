@@ -7,6 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/page/page.h"
+#include "lib/report/describe_page.h"
 
 namespace tx {
 
@@ -109,12 +110,19 @@ void ReportOptions::describe(Options& options) {
       .input()
       .goes_with({"--report"})
       .needs({"--report"});
-  options
-      .add("--html", html, "FILE", "write --describe as an HTML page", "See PROGRESS AND REPORTS.")
+  options.add("--html", html, "FILE", "write --describe as an HTML page", "See DESCRIBING A MODEL.")
       .runtime()
       .output()
       .goes_with({"--resume"})
       .needs({"--describe"});
+  options
+      .add("--tsv", tsv, "schedule|positions|similarity|rotation",
+           "print the learning rates or positional encoding as a table", "See DESCRIBING A MODEL.")
+      .runtime()
+      .one_of(names_of<DescribeTable>())
+      .goes_with({"--resume"})
+      .needs({"--describe"})
+      .excludes({"--html"});
 }
 
 RunLog read_run_log(const std::string& directory) {

@@ -12,7 +12,7 @@ namespace tx {
 struct ReportOptions {
   bool report = false;
   std::vector<std::string> runs;
-  std::string html;  // of --describe
+  std::string html, tsv;  // of --describe
   void describe(Options& options);
 };
 
