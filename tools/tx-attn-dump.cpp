@@ -1,5 +1,6 @@
 // tx-attn-dump: extract and draw attention weights.
 #include "kernels/backend.h"
+#include "lib/attention/calculator.h"
 #include "lib/attention/dump.h"
 
 int main(int argc, char** argv) {
@@ -11,10 +12,15 @@ int main(int argc, char** argv) {
     options.usage("tx-attn-dump -m MODEL --heatmap < TEXT");
     options.usage("tx-attn-dump -m MODEL --html page.html < TEXT");
     options.usage("tx-attn-dump -m MODEL --svg picture.svg < TEXT");
+    options.usage("tx-attn-dump --qkv matrices.json");
     options.version(tx::describe_backends);
     settings.describe(options);
     if (!options.parse(argc, argv)) return 0;
     settings.check();
+    if (!settings.qkv.empty()) {
+      tx::write_steps(settings);
+      return 0;
+    }
     settings.check_model(options);
     tx::dump_attention(settings, tx::Log("tx-attn-dump"));
     return 0;

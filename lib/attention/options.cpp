@@ -13,8 +13,14 @@ void DumpOptions::describe(Options& options) {
   options
       .add("-m,--model", model, "FILE", "model file or run directory",
            "A run directory stands for its best model, or its last if there is no best.")
-      .must()
       .input();
+  options
+      .add("--qkv", qkv, "FILE", "compute attention of the matrices in FILE, step by step",
+           "FILE is JSON with the members q, k and v, and optionally mask and temperature; - is "
+           "standard input. Prints scores, scaled and masked scores, weights and output as text, "
+           "or with --format json as an object. See the section MATRICES.")
+      .input()
+      .is_mode("it needs no model and no text; only --out, --format and --digits go with it");
   options.positional("FILE", files, "text, plain or gzip; standard input by default").input();
   translator.describe_heads(options);
   options
@@ -34,18 +40,21 @@ void DumpOptions::describe(Options& options) {
   options.add("-o,--out", out, "FILE", "output file; - is standard output")
       .runtime()
       .output()
+      .goes_with({"--qkv"})
       .excludes({"--html", "--svg"}, "a page or picture is written to its own FILE");
   options
       .add("--format", format, "json|safetensors|tsv", "output format; tsv is for --stats",
            "safetensors needs -o, and temporarily twice the disk space of its file.")
       .one_of({"json", "safetensors", "tsv"})
-      .default_is("json, with --stats tsv")
+      .default_is("json, with --stats tsv, with --qkv text")
+      .goes_with({"--qkv"})
       .excludes({"--heatmap"}, "a map is text");
   options.add("--dtype", dtype, "f32|f16", "number type of arrays")
       .one_of({"f32", "f16"})
       .needs({"--format safetensors"});
   options.add("--digits", digits, "N", "decimal places of numbers")
       .range(1, 9)
+      .goes_with({"--qkv"})
       .excludes({"--heatmap", "--html", "--svg"}, "a map shows shades; digits are for records")
       .excludes({"--format safetensors"}, "its numbers are not rounded to digits")
       .excludes({"--align"});
@@ -121,6 +130,11 @@ void DumpOptions::describe(Options& options) {
 }
 
 void DumpOptions::check() const {
+  if (model.empty() && qkv.empty())
+    throw UsageError("missing option: -m FILE (model file or run directory), or --qkv FILE");
+  if (!qkv.empty() && !format.empty() && format != "json")
+    throw UsageError("--format " + format +
+                     " is not supported with --qkv: give --format json, or leave it out for text");
   if (stats == "importance" && !translator.masked_heads.empty())
     throw UsageError(
         "--mask-heads cannot be used with --stats importance, which masks one at a time");

@@ -7,6 +7,7 @@ namespace tx {
 
 struct DumpOptions {
   std::string model;               // -m: a file or a run directory
+  std::string qkv;                 // file of matrices to use instead of a model
   std::vector<std::string> files;  // of source lines; none: standard input
   std::string target;              // file of translations to force; "": the model's own
   bool strict = false;
