@@ -161,6 +161,11 @@ Selection selected(const DumpOptions& options, const Translator& translator, con
   if (!options.html.empty()) return options.selection.resolve_page(config);
   if (options.heatmap) return options.selection.resolve_drawn(config);
   if (!options.svg.empty()) return options.selection.resolve_drawn(config, true);
+  if (options.stats == "scores") {
+    SelectionOptions selection = options.selection;
+    selection.what = "scores,scaled,masked";
+    return selection.resolve(config);
+  }
   if (!options.align) return options.selection.resolve(config);
   if (options.align_dev.empty()) return options.selection.resolve_aligned(config);
   return chosen_head(options.selection.resolve_candidates(config), options.align_dev, translator,

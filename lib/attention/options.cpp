@@ -65,14 +65,16 @@ void DumpOptions::describe(Options& options) {
       .excludes({"--heatmap"});
   options
       .add(
-          "--stats", stats, "heads|pairs|importance",
+          "--stats", stats, "heads|pairs|scores|importance",
           "write statistics of heads over the text instead",
           "heads: entropy, mean distance and positions attended to; pairs: Jensen-Shannon distance "
-          "of each pair of heads; importance: the loss without each head and the gradient of its "
-          "gate.")
-      .one_of({"heads", "pairs", "importance"})
+          "of each pair of heads; scores: variance of the scores before and after division by "
+          "sqrt(d_k); importance: the loss without each head and the gradient of its gate.")
+      .one_of({"heads", "pairs", "scores", "importance"})
       .excludes({"--heatmap", "--html", "--what", "--top", "--average heads", "--average all",
                  "--format safetensors"});
+  for (const char* name : {"words", "shift"})
+    options.at(name).excludes({"--stats scores"}, "scores are between tokens");
   options
       .flag(
           "--align", align, "write token or word alignments instead, such as 0-0 1-2",

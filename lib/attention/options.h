@@ -15,7 +15,7 @@ struct DumpOptions {
   std::string format, dtype = "f32";  // format "": the default
   bool align = false;                 // alignments instead of records
   std::string align_dev;              // file to choose a head with; "": the selection's mean
-  std::string stats;      // "heads", "pairs" or "importance": statistics instead of records
+  std::string stats;      // "heads", "pairs", "scores" or "importance" instead of records
   std::string out = "-";  // file
   int digits = 6;
   bool heatmap = false;

@@ -3,6 +3,7 @@
 #include "lib/attention/alignment.h"
 #include "lib/attention/array_file.h"
 #include "lib/attention/heatmap.h"
+#include "lib/attention/score_statistics.h"
 #include "lib/attention/statistics.h"
 #include "lib/attention/svg.h"
 
@@ -27,37 +28,50 @@ class TextOutput : public AttentionOutput {
 
 // Writes one table at the end. Each line's sums are computed on any thread and added in the order
 // of the lines, so the result does not depend on the number of threads.
+template <class Sums>
 class StatisticsOutput : public AttentionOutput {
  public:
-  StatisticsOutput(const DumpOptions& options, const Selection& selection, Writer& out)
-      : options_(options), selection_(selection), out_(out), sums_(selection, pairs()) {}
+  using Table = std::string (*)(const Sums&, int digits);
+  using Object = Json (*)(const Sums&);
+  // `empty`: the sums of no line.
+  StatisticsOutput(const DumpOptions& options, const Sums& empty, Table table, Object object,
+                   Writer& out)
+      : options_(options), empty_(empty), sums_(empty), table_(table), object_(object), out_(out) {}
   Write prepare(const AttentionRecord& record) override {
-    AttentionStatistics own(selection_, pairs());
+    Sums own = empty_;
     own.add(record);
     return [this, own = std::move(own)] { sums_.add(own); };
   }
   void finish() override {
-    if (options_.format == "json")
-      return out_.write(
-          to_text(rounded(pairs() ? pairs_as_json(sums_) : heads_as_json(sums_), options_.digits)) +
-          "\n");
-    out_.write(pairs() ? pairs_as_tsv(sums_, options_.digits)
-                       : heads_as_tsv(sums_, options_.digits));
+    out_.write(options_.format == "json" ? to_text(rounded(object_(sums_), options_.digits)) + "\n"
+                                         : table_(sums_, options_.digits));
   }
 
  private:
-  bool pairs() const { return options_.stats == "pairs"; }
   const DumpOptions& options_;
-  const Selection& selection_;
+  const Sums empty_;
+  Sums sums_;
+  Table table_;
+  Object object_;
   Writer& out_;
-  AttentionStatistics sums_;
 };
+
+std::unique_ptr<AttentionOutput> make_statistics_output(const DumpOptions& options,
+                                                        const Selection& selection, Writer& out) {
+  if (options.stats == "scores")
+    return std::make_unique<StatisticsOutput<ScoreStatistics>>(options, ScoreStatistics(selection),
+                                                               scores_as_tsv, scores_as_json, out);
+  const bool pairs = options.stats == "pairs";
+  return std::make_unique<StatisticsOutput<AttentionStatistics>>(
+      options, AttentionStatistics(selection, pairs), pairs ? pairs_as_tsv : heads_as_tsv,
+      pairs ? pairs_as_json : heads_as_json, out);
+}
 
 }  // namespace
 
 std::unique_ptr<AttentionOutput> make_attention_output(const DumpOptions& options,
                                                        const Selection& selection, Writer& out) {
-  if (!options.stats.empty()) return std::make_unique<StatisticsOutput>(options, selection, out);
+  if (!options.stats.empty()) return make_statistics_output(options, selection, out);
   if (options.align) return std::make_unique<AlignmentOutput>(selection, out);
   if (!options.svg.empty()) return std::make_unique<SvgOutput>(options, selection);
   if (options.format == "safetensors") return std::make_unique<ArrayFile>(options, selection);

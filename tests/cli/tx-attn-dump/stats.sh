@@ -20,7 +20,7 @@ awk -F '\t' '$1 == "encoder" && $2 == 1 && $3 == 2 { printf "%.4f %.4f\n", $10, 
 expect_status 0 tx-attn-dump -m model --stats heads --format json --tgt in in
 expect_stdout_contains '{"lines":200,"heads":[{"kind":"encoder","layer":0,"head":0,"rows":1193,"entropy":'
 # --digits applies to both formats.
-for what in heads pairs importance; do
+for what in heads pairs scores importance; do
   tx-attn-dump -m model --stats $what --kinds cross --digits 2 --format json --tgt in in |
     grep -oE '[a-z]+":-?[0-9.]+(e[-0-9]+)?' | sed 's/.*://' > figures
   grep -qE '[.][0-9]' figures || fail "no figure in JSON of $what"
@@ -29,6 +29,25 @@ done
 expect_status 0 tx-attn-dump -m model --stats pairs --kinds cross --digits 3 --tgt in in
 expect_stdout_lines 29
 expect_stdout_contains "cross	0	3	1	2	0."
+# scores: the variance of the scores in the records, and the same divided by d_k.
+expect_status 0 tx-attn-dump -m model --stats scores --kinds decoder --layers 0 --heads 1 --digits 9 --tgt in in
+last_stdout > scores
+tx-attn-dump -m model --what scores,masked --kinds decoder --layers 0 --heads 1 --digits 9 --tgt in in > record
+awk -F '"masked"' '{
+    n = split($1, line, "\"scores\":{\"decoder\":")
+    split(line[n], raw, ","); m = split($2, masked, ",")
+    for (i = 1; i <= m; ++i) if (masked[i] !~ /null/) {
+      gsub(/[^-0-9.]/, "", raw[i]); sum += raw[i]; squares += raw[i] ^ 2; ++count } }
+  END { print count, sum / count, squares / count - (sum / count) ^ 2 }' record > wanted
+awk 'NR == FNR { for (i = 1; i <= 3; ++i) w[i] = $i; next }
+  FNR == 2 { ok = $4 == w[1] && ($5 - w[2]) ^ 2 < 1e-8 && ($6 - w[3]) ^ 2 < 1e-8 && ($6 / $7 - 8) ^ 2 < 1e-4 }
+  END { exit !ok || FNR != 2 }' wanted scores || fail "$(cat wanted scores)"
+expect_status 0 tx-attn-dump -m model --stats scores --threads 3 --kinds decoder --layers 0 --heads 1 --digits 9 --tgt in in
+expect_stdout_file scores
+expect_status 0 tx-attn-dump -m model --stats scores --format json --tgt in in
+expect_stdout_contains '{"lines":200,"heads":[{"kind":"encoder","layer":0,"head":0,"scores":'
+expect_usage_error '--words cannot be used with --stats scores: scores are between tokens' \
+  tx-attn-dump -m model --stats scores --words in
 expect_status 0 tx-attn-dump -m model --stats heads < /dev/null
 expect_stdout_lines 25
 expect_stdout_contains "cross	1	3	0	0.000000	"
