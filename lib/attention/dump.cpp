@@ -10,20 +10,15 @@
 
 namespace tx {
 
-Recorder::Recorder(const Selection& selection, bool forced, const Translator& translator)
-    : selection_(selection),
-      forced_(forced),
-      models_(translator.models()),
-      backend_(make_backend(translator.options().device, 1)),
-      extraction_(backend_, *models_.transformers().front(), models_.dtype(), selection) {}
+namespace {
 
-AttentionRecord Recorder::record(const Item& item, int threads) {
-  set_threads(backend_, threads);
+// The tokens of a sentence, without attention; no lists for a blank line.
+AttentionRecord sentence_of(const Item& item, bool forced, const ModelSet& models) {
   AttentionRecord record;
   record.line = item.line;
   record.text = item.text;
-  record.forced = forced_;
-  const bool two = models_.kind() == ModelKind::encoder_decoder;
+  record.forced = forced;
+  const bool two = models.kind() == ModelKind::encoder_decoder;
   if (two ? item.source.ids.empty() : item.target.empty()) return record;
   TX_ASSERT(!item.target.empty());
   if (two) {
@@ -33,13 +28,29 @@ AttentionRecord Recorder::record(const Item& item, int threads) {
   record.input_ids = {Vocabulary::bos};
   record.input_ids.insert(record.input_ids.end(), item.target.begin(), item.target.end() - 1);
   record.target_ids = item.target;
-  record.source = models_.source().tokens(record.source_ids);
-  record.input = models_.target().tokens(record.input_ids);
-  record.target = models_.target().tokens(record.target_ids);
+  record.source = models.source().tokens(record.source_ids);
+  record.input = models.target().tokens(record.input_ids);
+  record.target = models.target().tokens(record.target_ids);
   record.translation = item.translation;
+  return record;
+}
+
+}  // namespace
+
+Recorder::Recorder(const Selection& selection, bool forced, const Translator& translator)
+    : selection_(selection),
+      forced_(forced),
+      models_(translator.models()),
+      backend_(make_backend(translator.options().device, 1)),
+      extraction_(backend_, *models_.transformers().front(), models_.dtype(), selection) {}
+
+AttentionRecord Recorder::record(const Item& item, int threads) {
+  set_threads(backend_, threads);
+  AttentionRecord record = sentence_of(item, forced_, models_);
+  if (record.input.empty()) return record;
   try {
     std::vector<std::vector<int>> sides{record.input_ids};
-    if (two) sides.insert(sides.begin(), record.source_ids);
+    if (!record.source_ids.empty()) sides.insert(sides.begin(), record.source_ids);
     static_cast<Extracted&>(record) = extraction_.run(sides, record.target_ids);
   } catch (const DataError& error) {
     throw DataError("line " + std::to_string(item.line) + ": " + error.what());
@@ -142,13 +153,38 @@ void write_page(const DumpOptions& options, const Translator& translator,
   if (page.full()) log.warn(page.notice());
 }
 
+// The next lines with their targets; false at the end.
+bool read_items(const DumpOptions& options, const Translator& translator, ItemReader& reader,
+                std::vector<Item>& items) {
+  if (!reader.read(items)) return false;
+  if (options.target.empty() && !translator.continues()) translate_items(translator, items);
+  return true;
+}
+
+std::vector<Item> read_all(const DumpOptions& options, const Translator& translator,
+                           ItemReader& reader) {
+  std::vector<Item> all, items;
+  while (read_items(options, translator, reader, items))
+    all.insert(all.end(), items.begin(), items.end());
+  return all;
+}
+
+TokenFrequencies frequencies_of(const std::vector<Item>& items, const Selection& selection,
+                                const ModelSet& models) {
+  TokenFrequencies out;
+  for (const Item& item : items) {
+    const AttentionRecord record = sentence_of(item, false, models);
+    if (!selection.words || record.input.empty())
+      out.add(record);
+    else
+      out.add(in_words(record, selection, words_of(record, models.source(), models.target())));
+  }
+  return out;
+}
+
 void write_importance(const DumpOptions& options, const Translator& translator,
                       const Selection& selection, ItemReader& reader, Writer& out, const Log& log) {
-  std::vector<Item> all, items;
-  while (reader.read(items)) {
-    if (options.target.empty()) translate_items(translator, items);
-    all.insert(all.end(), items.begin(), items.end());
-  }
+  const std::vector<Item> all = read_all(options, translator, reader);
   const Importance found = measure_importance(options, selection, all, log);
   out.write(options.format == "json"
                 ? to_text(rounded(importance_as_json(found), options.digits)) + "\n"
@@ -193,12 +229,16 @@ void dump_attention(const DumpOptions& options, const Log& log) {
     write_importance(options, translator, selection, reader, out, log);
     return reader.warn_at_end();
   }
-  const auto output = make_attention_output(options, selection, out);
+  TokenFrequencies frequencies;
+  const auto output = make_attention_output(options, selection, frequencies, out);
   Records records(selection, !options.target.empty(), translator, *output);
   std::vector<Item> items;
-  while (reader.read(items)) {
-    if (options.target.empty() && !translator.continues()) translate_items(translator, items);
+  if (options.stats == "heads") {
+    items = read_all(options, translator, reader);
+    frequencies = frequencies_of(items, selection, models);
     records.write(items);
+  } else {
+    while (read_items(options, translator, reader, items)) records.write(items);
   }
   output->finish();
   out.close();

@@ -4,7 +4,6 @@
 #include "lib/attention/array_file.h"
 #include "lib/attention/heatmap.h"
 #include "lib/attention/score_statistics.h"
-#include "lib/attention/statistics.h"
 #include "lib/attention/svg.h"
 
 namespace tx {
@@ -57,21 +56,25 @@ class StatisticsOutput : public AttentionOutput {
 };
 
 std::unique_ptr<AttentionOutput> make_statistics_output(const DumpOptions& options,
-                                                        const Selection& selection, Writer& out) {
+                                                        const Selection& selection,
+                                                        const TokenFrequencies& frequencies,
+                                                        Writer& out) {
   if (options.stats == "scores")
     return std::make_unique<StatisticsOutput<ScoreStatistics>>(options, ScoreStatistics(selection),
                                                                scores_as_tsv, scores_as_json, out);
   const bool pairs = options.stats == "pairs";
   return std::make_unique<StatisticsOutput<AttentionStatistics>>(
-      options, AttentionStatistics(selection, pairs), pairs ? pairs_as_tsv : heads_as_tsv,
-      pairs ? pairs_as_json : heads_as_json, out);
+      options, AttentionStatistics(selection, pairs, &frequencies),
+      pairs ? pairs_as_tsv : heads_as_tsv, pairs ? pairs_as_json : heads_as_json, out);
 }
 
 }  // namespace
 
 std::unique_ptr<AttentionOutput> make_attention_output(const DumpOptions& options,
-                                                       const Selection& selection, Writer& out) {
-  if (!options.stats.empty()) return make_statistics_output(options, selection, out);
+                                                       const Selection& selection,
+                                                       const TokenFrequencies& frequencies,
+                                                       Writer& out) {
+  if (!options.stats.empty()) return make_statistics_output(options, selection, frequencies, out);
   if (options.align) return std::make_unique<AlignmentOutput>(selection, out);
   if (!options.svg.empty()) return std::make_unique<SvgOutput>(options, selection);
   if (options.format == "safetensors") return std::make_unique<ArrayFile>(options, selection);

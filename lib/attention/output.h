@@ -6,6 +6,7 @@
 
 #include "lib/attention/options.h"
 #include "lib/attention/record.h"
+#include "lib/attention/statistics.h"
 #include "lib/base/io.h"
 
 namespace tx {
@@ -22,8 +23,11 @@ class AttentionOutput {
 };
 
 // The writer that the options select; it writes to `out` or, for safetensors and SVG, to the file
-// of the option.
+// of the option. `frequencies`: for --stats heads, filled before the first prepare(); kept by
+// reference.
 std::unique_ptr<AttentionOutput> make_attention_output(const DumpOptions& options,
-                                                       const Selection& selection, Writer& out);
+                                                       const Selection& selection,
+                                                       const TokenFrequencies& frequencies,
+                                                       Writer& out);
 
 }  // namespace tx

@@ -26,34 +26,115 @@ bool is_punctuation(const std::string& token) {
   return any;
 }
 
+using Figure = HeadFigures::Figure;
+using Columns = std::vector<size_t>;
+
 // Properties of a map's rows and columns.
 struct Sides {
   std::vector<bool> punctuation;             // of each column
   bool eos_column = false, eos_row = false;  // the last one is </s>
+  std::vector<Columns> equal, induction;     // for each row
+  Columns rarest;                            // empty without frequencies
 };
 
-using Figure = HeadFigures::Figure;
+Sides sides_of(const AttentionRecord& record, AttentionKind kind, const Selection& labels,
+               const TokenFrequencies* frequencies) {
+  const std::string row_list = rows_of(kind, labels), column_list = columns_of(kind);
+  const bool self = kind != AttentionKind::cross, decoder = kind == AttentionKind::decoder;
+  const std::vector<std::string>& columns = tokens_of(record, column_list);
+  const std::vector<std::string>& labels_of_rows = tokens_of(record, row_list);
+  const std::vector<std::string>& rows = self ? columns : labels_of_rows;
+  Sides out;
+  std::unordered_map<std::string_view, Columns> found;
+  for (size_t column = 0; column < columns.size(); ++column) {
+    out.punctuation.push_back(is_punctuation(columns[column]));
+    found[columns[column]].push_back(column);
+  }
+  out.eos_column = column_list == "source";
+  out.eos_row =
+      row_list == "source" || (row_list == "target" && record.target_ids.back() == Vocabulary::eos);
+  out.equal.resize(labels_of_rows.size());
+  out.induction.resize(labels_of_rows.size());
+  // In words the lists may differ in length by one.
+  for (size_t row = 0; row < std::min(rows.size(), labels_of_rows.size()); ++row)
+    for (const size_t column : found[rows[row]]) {
+      const bool visible = !decoder || column < row;
+      if (visible && (!self || column != row)) out.equal[row].push_back(column);
+      if (decoder && column < row) out.induction[row].push_back(column + 1);
+    }
+  if (!frequencies) return out;
+  const auto& counts = column_list == "source" ? frequencies->source : frequencies->input;
+  const auto count = [&](const std::string& token) {
+    const auto at = counts.find(token);
+    return at == counts.end() ? 0 : at->second;
+  };
+  int64_t lowest = count(columns.front());
+  for (const std::string& token : columns) lowest = std::min(lowest, count(token));
+  for (size_t column = 0; column < columns.size(); ++column)
+    if (count(columns[column]) == lowest) out.rarest.push_back(column);
+  return out;
+}
 
-// Adds the statistics of one row, except confidence.
-void add_row(const AttentionMap& map, int64_t row, const Sides& sides,
-             std::array<double, HeadFigures::count>& sums) {
+double sum_of(const AttentionMap& map, int64_t row, const Columns& columns) {
+  double sum = 0;
+  for (const size_t column : columns) sum += double(map.at(row, int64_t(column)));
+  return sum;
+}
+
+// Sums over rows, and the number of rows in each.
+struct RowSums {
+  std::array<double, HeadFigures::count>& values;
+  std::array<int64_t, HeadFigures::count>& rows;
+  void add(Figure figure, double value) {
+    values[figure] += value;
+    ++rows[figure];
+  }
+};
+
+void add_row(const AttentionMap& map, int64_t row, const Sides& sides, RowSums sums) {
+  double entropy = 0, distance = 0, punctuation = 0;
   for (int64_t column = 0; column < map.columns; ++column) {
     const double weight = double(map.at(row, column));
-    sums[Figure::entropy] -= times_log(weight);
-    sums[Figure::distance] += weight * double(std::abs(row - column));
-    if (column == row - 1) sums[Figure::previous] += weight;
-    if (column == row) sums[Figure::self] += weight;
-    if (column == row + 1) sums[Figure::next] += weight;
-    if (column == 0) sums[Figure::first] += weight;
-    if (sides.eos_column && column + 1 == map.columns) sums[Figure::eos] += weight;
-    if (sides.punctuation[size_t(column)]) sums[Figure::punctuation] += weight;
+    entropy -= times_log(weight);
+    distance += weight * double(std::abs(row - column));
+    if (sides.punctuation[size_t(column)]) punctuation += weight;
   }
+  const auto weight_of = [&](int64_t column) {
+    return column < 0 || column >= map.columns ? 0.0 : double(map.at(row, column));
+  };
+  sums.add(Figure::entropy, entropy);
+  sums.add(Figure::distance, distance);
+  sums.add(Figure::previous, weight_of(row - 1));
+  sums.add(Figure::self, weight_of(row));
+  sums.add(Figure::next, weight_of(row + 1));
+  sums.add(Figure::first, weight_of(0));
+  sums.add(Figure::eos, sides.eos_column ? weight_of(map.columns - 1) : 0);
+  sums.add(Figure::punctuation, punctuation);
+  const int64_t shown = map.columns - sides.eos_column;
+  if (shown > 0 && row < map.rows - sides.eos_row) {
+    const auto first = map.values.begin() + row * map.columns;
+    sums.add(Figure::confidence, double(*std::max_element(first, first + shown)));
+  }
+  const Columns &equal = sides.equal[size_t(row)], &induction = sides.induction[size_t(row)];
+  if (!equal.empty()) sums.add(Figure::equal, sum_of(map, row, equal));
+  if (!induction.empty()) sums.add(Figure::induction, sum_of(map, row, induction));
+  if (!sides.rarest.empty())
+    sums.add(Figure::rarest, sum_of(map, row, sides.rarest) / double(sides.rarest.size()));
 }
 
 }  // namespace
 
-AttentionStatistics::AttentionStatistics(const Selection& selection, bool pairs)
-    : head_numbers_(selection.heads), pairs_(pairs), shift_(selection.shift) {
+void TokenFrequencies::add(const AttentionRecord& record) {
+  for (const std::string& token : record.source) ++source[token];
+  for (const std::string& token : record.input) ++input[token];
+}
+
+AttentionStatistics::AttentionStatistics(const Selection& selection, bool pairs,
+                                         const TokenFrequencies* frequencies)
+    : head_numbers_(selection.heads),
+      pairs_(pairs),
+      shift_(selection.shift),
+      frequencies_(frequencies) {
   TX_ASSERT(!selection.mean_of_heads);
   for (const Selection::Kind& chosen : selection.kinds) {
     const size_t count = chosen.layers.size() * head_numbers_.size();
@@ -69,28 +150,13 @@ void AttentionStatistics::add(const AttentionRecord& record) {
   labels.shift = shift_;
   for (size_t k = 0; k < kinds_.size(); ++k) {
     Kind& kind = kinds_[k];
-    const std::string rows = rows_of(kind.kind, labels), columns = columns_of(kind.kind);
-    Sides sides;
-    for (const std::string& token : tokens_of(record, columns))
-      sides.punctuation.push_back(is_punctuation(token));
-    sides.eos_column = columns == "source";
-    sides.eos_row =
-        rows == "source" || (rows == "target" && record.target_ids.back() == Vocabulary::eos);
+    const Sides sides = sides_of(record, kind.kind, labels, frequencies_);
     std::vector<const AttentionMap*> maps;
     for (const auto& layer : record.maps[k])
       for (const AttentionMap& map : layer) maps.push_back(&map);
-    for (size_t h = 0; h < maps.size(); ++h) {
-      const AttentionMap& map = *maps[h];
-      Sums& sums = kind.heads[h];
-      for (int64_t row = 0; row < map.rows; ++row) add_row(map, row, sides, sums.values);
-      sums.rows += map.rows;
-      const int64_t shown = map.columns - sides.eos_column;
-      for (int64_t row = 0; row < map.rows - sides.eos_row && shown > 0; ++row) {
-        const auto first = map.values.begin() + row * map.columns;
-        sums.values[Figure::confidence] += double(*std::max_element(first, first + shown));
-        ++sums.confident_rows;
-      }
-    }
+    for (size_t h = 0; h < maps.size(); ++h)
+      for (int64_t row = 0; row < maps[h]->rows; ++row)
+        add_row(*maps[h], row, sides, {kind.heads[h].values, kind.heads[h].rows});
     if (pairs_) add_distances(kind, maps);
   }
 }
@@ -119,9 +185,10 @@ void AttentionStatistics::add(const AttentionStatistics& other) {
     const Kind& from = other.kinds_[k];
     for (size_t h = 0; h < from.heads.size(); ++h) {
       Sums& to = kinds_[k].heads[h];
-      for (size_t i = 0; i < HeadFigures::count; ++i) to.values[i] += from.heads[h].values[i];
-      to.rows += from.heads[h].rows;
-      to.confident_rows += from.heads[h].confident_rows;
+      for (size_t i = 0; i < HeadFigures::count; ++i) {
+        to.values[i] += from.heads[h].values[i];
+        to.rows[i] += from.heads[h].rows[i];
+      }
     }
     for (size_t i = 0; i < from.distances.size(); ++i) kinds_[k].distances[i] += from.distances[i];
   }
@@ -135,12 +202,10 @@ std::vector<HeadFigures> AttentionStatistics::heads() const {
       HeadFigures figures{kind.kind,
                           kind.layers[h / head_numbers_.size()],
                           head_numbers_[h % head_numbers_.size()],
-                          sums.rows,
+                          sums.rows[Figure::entropy],
                           {}};
-      for (size_t i = 0; i < HeadFigures::count; ++i) {
-        const int64_t over = i == Figure::confidence ? sums.confident_rows : sums.rows;
-        figures.values[i] = over ? sums.values[i] / double(over) : 0;
-      }
+      for (size_t i = 0; i < HeadFigures::count; ++i)
+        figures.values[i] = sums.rows[i] ? sums.values[i] / double(sums.rows[i]) : 0;
       out.push_back(figures);
     }
   return out;
@@ -153,7 +218,7 @@ std::vector<HeadPair> AttentionStatistics::pairs() const {
   for (const Kind& kind : kinds_)
     for (size_t a = 0; a < kind.heads.size(); ++a)
       for (size_t b = a + 1; b < kind.heads.size(); ++b) {
-        const int64_t rows = kind.heads[a].rows;
+        const int64_t rows = kind.heads[a].rows[Figure::entropy];
         const double sum = kind.distances[a * kind.heads.size() + b];
         out.push_back({kind.kind, kind.layers[a / heads], head_numbers_[a % heads],
                        kind.layers[b / heads], head_numbers_[b % heads],
@@ -164,12 +229,13 @@ std::vector<HeadPair> AttentionStatistics::pairs() const {
 
 std::string heads_as_tsv(const AttentionStatistics& statistics, int digits) {
   std::string out = "kind\tlayer\thead\trows";
-  for (const char* name : HeadFigures::names) out += std::string("\t") + name;
+  const size_t figures = statistics.figures();
+  for (size_t i = 0; i < figures; ++i) out += std::string("\t") + HeadFigures::names[i];
   out += "\n";
   for (const HeadFigures& h : statistics.heads()) {
     out += std::string(name_of(h.kind)) + "\t" + std::to_string(h.layer) + "\t" +
            std::to_string(h.head) + "\t" + std::to_string(h.rows);
-    for (const double x : h.values) out += "\t" + figure(x, digits);
+    for (size_t i = 0; i < figures; ++i) out += "\t" + figure(h.values[i], digits);
     out += "\n";
   }
   return out;
@@ -191,7 +257,7 @@ Json heads_as_json(const AttentionStatistics& statistics) {
   for (const HeadFigures& h : statistics.heads()) {
     Json& head = heads.emplace_back(
         Json{{"kind", name_of(h.kind)}, {"layer", h.layer}, {"head", h.head}, {"rows", h.rows}});
-    for (size_t i = 0; i < HeadFigures::count; ++i) head[HeadFigures::names[i]] = h.values[i];
+    for (size_t i = 0; i < statistics.figures(); ++i) head[HeadFigures::names[i]] = h.values[i];
   }
   return {{"lines", statistics.lines()}, {"heads", heads}};
 }

@@ -1,7 +1,8 @@
-// Statistics of attention heads over a text: means over all rows of all lines, in constant memory.
+// Statistics of attention heads over a text: means over the rows of all lines.
 #pragma once
 #include <array>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "lib/attention/record.h"
@@ -10,10 +11,24 @@ namespace tx {
 
 // Statistics of a head, defined in tx-attn-dump(1).
 struct HeadFigures {
-  static constexpr const char* names[] = {"entropy", "distance", "previous",    "self",      "next",
-                                          "first",   "eos",      "punctuation", "confidence"};
+  static constexpr const char* names[] = {"entropy",    "distance", "previous",  "self",
+                                          "next",       "first",    "eos",       "punctuation",
+                                          "confidence", "equal",    "induction", "rarest"};
   static constexpr size_t count = std::size(names);
-  enum Figure { entropy, distance, previous, self, next, first, eos, punctuation, confidence };
+  enum Figure {
+    entropy,
+    distance,
+    previous,
+    self,
+    next,
+    first,
+    eos,
+    punctuation,
+    confidence,
+    equal,
+    induction,
+    rarest
+  };
 
   AttentionKind kind;
   int layer = 0, head = 0;
@@ -28,11 +43,18 @@ struct HeadPair {
   double distance = 0;  // Jensen-Shannon, mean over rows, from 0 to sqrt(ln 2)
 };
 
+// How often each token (or word) occurs in a text, on the two sides that heads attend to.
+struct TokenFrequencies {
+  std::unordered_map<std::string, int64_t> source, input;
+  void add(const AttentionRecord& record);  // its lists source and input
+};
+
 class AttentionStatistics {
  public:
-  // `pairs`: also computes distances, which takes longer. The selection must have weights, not
-  // means.
-  explicit AttentionStatistics(const Selection& selection, bool pairs = false);
+  // `pairs`: also computes distances, which takes longer. `frequencies`: of the whole text, kept by
+  // reference; null: no figure `rarest`. The selection must have weights, not means.
+  explicit AttentionStatistics(const Selection& selection, bool pairs = false,
+                               const TokenFrequencies* frequencies = nullptr);
   // Ignores the record of a blank line.
   void add(const AttentionRecord& record);
   // Adds the sums of another object of the same selection. The same order of calls gives the same
@@ -40,13 +62,15 @@ class AttentionStatistics {
   void add(const AttentionStatistics& other);
 
   int64_t lines() const { return lines_; }  // not blank
-  std::vector<HeadFigures> heads() const;   // in the order of kinds, layers and heads
+  // The number of figures that heads() has: all or, without frequencies, all but the last.
+  size_t figures() const { return HeadFigures::count - !frequencies_; }
+  std::vector<HeadFigures> heads() const;  // in the order of kinds, layers and heads
   std::vector<HeadPair> pairs() const;
 
  private:
   struct Sums {
     std::array<double, HeadFigures::count> values{};
-    int64_t rows = 0, confident_rows = 0;
+    std::array<int64_t, HeadFigures::count> rows{};  // that have a value
   };
   struct Kind {
     AttentionKind kind;
@@ -58,6 +82,7 @@ class AttentionStatistics {
 
   std::vector<int> head_numbers_;
   bool pairs_, shift_;
+  const TokenFrequencies* frequencies_;
   int64_t lines_ = 0;
   std::vector<Kind> kinds_;
 };

@@ -12,6 +12,8 @@ const figureTitles = {
   eos: 'weight on the end of the sentence',
   punctuation: 'weight on punctuation',
   confidence: 'largest weight of a row (Voita et al. 2019)',
+  equal: 'weight on other positions with the row\u2019s token',
+  induction: 'weight on positions after an earlier occurrence of the row\u2019s token (decoder)',
 };
 
 // Jensen-Shannon distances of all heads of a kind: a symmetric map, as fractions of the maximum.

@@ -18,6 +18,12 @@ expect_status 0 tx-attn-dump -m model --heatmap < in
 expect_stdout_contains 'decoder, layer 1'
 expect_status 0 tx-attn-dump -m model --stats heads < in
 expect_stdout_contains 'decoder'
+# Only repeated sequences have induction.
+last_stdout | awk -F '\t' 'NR > 1 && $15 != 0 { exit 1 }' || fail 'induction without repetition'
+echo 'w5 w6 w7 w5 w6 w7' > repeated
+expect_status 0 tx-attn-dump -m model --stats heads < repeated
+last_stdout | awk -F '\t' 'NR == 1 && $15 != "induction" || NR > 1 && $15 <= 0 { exit 1 }' ||
+  fail 'no induction'
 expect_status 0 tx-attn-dump -m model --stats pairs --words < in
 expect_status 0 tx-attn-dump -m model --format safetensors -o arrays < in
 grep -qa '"1.weights.decoder"' arrays || fail 'no array of weights'

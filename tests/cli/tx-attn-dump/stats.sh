@@ -1,16 +1,25 @@
-# --stats: tables and JSON, the same for any number of threads, in constant memory.
+# --stats: tables and JSON, the same for any number of threads; pairs in constant memory.
 make_model model
 awk 'BEGIN { for (i = 0; i < 200; ++i) { for (j = 0; j <= i % 9; ++j) printf "w%d ", 4 + (i * 7 + j) % 50; print "" } }' > in
 expect_status 0 tx-attn-dump -m model --stats heads --threads 1 --tgt in in
 expect_stdout_lines 25
 last_stdout > one
-head -n 1 one | grep -q "^kind	layer	head	rows	entropy	distance	previous	self	next	first	eos	punctuation	confidence$" ||
+head -n 1 one | grep -q "^kind	layer	head	rows	entropy	distance	previous	self	next	first	eos	punctuation	confidence	equal	induction	rarest$" ||
   fail 'the head of the table'
 # 200 lines; rows are tokens and </s>.
-awk -F '\t' 'NR > 1 && ($4 != 1193 || NF != 13 || $5 < 0 || $13 > 1) { exit 1 }' one || fail 'the figures'
+awk -F '\t' 'NR > 1 && ($4 != 1193 || NF != 16 || $5 < 0 || $13 > 1) { exit 1 }' one || fail 'the figures'
 for threads in 2 3; do
   expect_status 0 tx-attn-dump -m model --stats heads --threads $threads --tgt in in
   expect_stdout_file one
+done
+# rarest: counted in the whole text. The rarest tokens are w59, w58 and, in line 3, </s>.
+printf 'w5 w59\nw58 w5\nw5 w5\n' > rare
+tx-attn-dump -m model --kinds encoder --layers 0 --heads 0 --digits 9 --tgt rare rare |
+  sed 's/.*"encoder":\[\[\[\[\(.*\)\]\]\]\]}/\1/; s/\],\[/\n/g' |
+  awk -F , '{ column = NR <= 3 ? 2 : NR <= 6 ? 1 : 3; sum += $column } END { printf "%.5f\n", sum / NR }' > wanted
+for how in '' --words; do
+  tx-attn-dump -m model --stats heads --kinds encoder --layers 0 --heads 0 --digits 5 $how --tgt rare rare |
+    sed -n 2p | cut -f 16 | cmp - wanted || fail "rarest $how"
 done
 # The figures agree with the weights.
 tx-attn-dump -m model --kinds encoder --layers 1 --heads 2 --digits 9 --tgt in in |
@@ -54,7 +63,7 @@ expect_stdout_contains "cross	1	3	0	0.000000	"
 
 cat in in in in in in in > long
 for text in in long; do
-  tx-attn-dump -m model --stats heads --tgt $text $text > out &
+  tx-attn-dump -m model --stats pairs --tgt $text $text > out &
   watch_memory $!
   wait $!
   peaks="${peaks:-} $peak"

@@ -55,8 +55,11 @@ BOOST_AUTO_TEST_CASE(figures_of_a_head) {
                            (0.5 + 1 + 0.1) / 3,
                            (0.25 + 0 + 0.7) / 3,
                            (0.25 + 0 + 0.2) / 3,
-                           (0.5 + 1) / 2};  // without the row and the column of </s>
-  for (size_t i = 0; i < HeadFigures::count; ++i)
+                           (0.5 + 1) / 2,  // without the row and the column of </s>
+                           0,
+                           0};
+  BOOST_TEST(statistics.figures() == std::size(wanted));
+  for (size_t i = 0; i < std::size(wanted); ++i)
     BOOST_TEST_CONTEXT(HeadFigures::names[i]) BOOST_TEST(near(heads[0].values[i], wanted[i]));
 }
 
@@ -76,6 +79,61 @@ BOOST_AUTO_TEST_CASE(sides_of_the_target) {
   AttentionStatistics read(shifted);
   read.add(record_of({{cross}}));
   BOOST_TEST(near(read.heads()[0].values[HeadFigures::confidence], (0.2 + 0.8) / 2));
+}
+
+// <s> a b a b reads: rows 3 and 4 have an earlier occurrence, followed by columns 2 and 3.
+BOOST_AUTO_TEST_CASE(repeated_tokens) {
+  AttentionRecord r;
+  r.input = {"<s>", "a", "b", "a", "b"};
+  r.target = {"a", "b", "a", "b", "</s>"};
+  r.target_ids = {5, 6, 5, 6, 3};
+  r.maps = {{{AttentionMap{5, 5, {1,    0,     0,      0,      0,  //
+                                  0.5f, 0.5f,  0,      0,      0,  //
+                                  0,    0.5f,  0.5f,   0,      0,  //
+                                  0,    0.25f, 0.625f, 0.125f, 0,  //
+                                  0,    0,     0.125f, 0.75f,  0.125f}}}}};
+  AttentionStatistics statistics(selected(AttentionKind::decoder));
+  statistics.add(r);
+  const auto values = statistics.heads()[0].values;
+  BOOST_TEST(near(values[HeadFigures::equal], (0.25 + 0.125) / 2));
+  BOOST_TEST(near(values[HeadFigures::induction], (0.625 + 0.75) / 2));
+}
+
+// In cross attention a row's token is the one predicted or, with --shift, the one read.
+BOOST_AUTO_TEST_CASE(equal_tokens_of_both_sides) {
+  AttentionRecord r = record_of({{AttentionMap{2, 3, {0.25f, 0.75f, 0, 0.5f, 0.25f, 0.25f}}}});
+  r.source = {"x", "y", "</s>"};
+  Selection selection = selected(AttentionKind::cross);
+  AttentionStatistics predicted(selection);
+  predicted.add(r);
+  auto values = predicted.heads()[0].values;
+  BOOST_TEST(near(values[HeadFigures::equal], (0.25 + 0.25) / 2));
+  BOOST_TEST(values[HeadFigures::induction] == 0);
+  selection.shift = true;
+  AttentionStatistics read(selection);
+  read.add(r);
+  values = read.heads()[0].values;
+  BOOST_TEST(near(values[HeadFigures::equal], 0.5));  // row 1 reads x; <s> is not in the source
+}
+
+// The rarest tokens of the sentence are counted in the whole text; several share the figure.
+BOOST_AUTO_TEST_CASE(rarest_tokens) {
+  AttentionRecord r = record_of({{encoder}}), other = r;
+  TokenFrequencies frequencies;
+  frequencies.add(r);
+  other.source = {"\u2581a", "</s>"};
+  frequencies.add(other);
+  const Selection selection = selected(AttentionKind::encoder);
+  AttentionStatistics statistics(selection, false, &frequencies);
+  statistics.add(r);
+  BOOST_TEST(statistics.figures() == HeadFigures::count);
+  BOOST_TEST(near(statistics.heads()[0].values[HeadFigures::rarest], (0.25 + 0 + 0.2) / 3));
+  BOOST_TEST(heads_as_tsv(statistics, 1).find("\trarest\n") != std::string::npos);
+  frequencies = {};
+  frequencies.add(r);  // all three occur once
+  AttentionStatistics equal(selection, false, &frequencies);
+  equal.add(r);
+  BOOST_TEST(near(equal.heads()[0].values[HeadFigures::rarest], 1 / 3.0));
 }
 
 BOOST_AUTO_TEST_CASE(distances_of_pairs) {
@@ -120,7 +178,7 @@ BOOST_AUTO_TEST_CASE(tables) {
   BOOST_TEST(heads_as_tsv(statistics, 2)
                  .starts_with("kind\tlayer\thead\trows\tentropy\tdistance\tprevious\tself\tnext\tfi"
                               "rst\teos\tpunctuation\t"
-                              "confidence\nencoder\t0\t1\t3\t0.61\t"));
+                              "confidence\tequal\tinduction\nencoder\t0\t1\t3\t0.61\t"));
   BOOST_TEST(pairs_as_tsv(statistics, 3) ==
              "kind\tlayer\thead\tother_layer\tother_head\tdistance\nencoder\t0\t1\t0\t2\t0.000\n");
   BOOST_TEST(heads_as_json(statistics)["heads"][1]["head"] == 2);
