@@ -45,7 +45,7 @@ void decode(const tx::DecodeOptions& s, const tx::OutputAlignments& alignments,
     tx::translate_stream(in, translator, s.lines,
                          {out, status.get(), &progress, risk.rank(translator), aligner, &scored},
                          log);
-    if (s.lines.whole) tx::Log(tool).info(tx::describe_scored(scored));  // even with -q
+    if (s.lines.perplexity) tx::Log(tool).info(tx::describe_scored(scored));  // even with -q
   }
   if (status) status->close();
   for (const std::string& warning : in.warnings()) log.warn(warning);

@@ -87,6 +87,16 @@ void DecodeOptions::describe_output(Options& options) {
       .needs(searching)
       .excludes({"--check-invariance", "--scores"}, "the object holds the scores");
   options
+      .flag("--perplexity", lines.perplexity, "score the text, and print its perplexity",
+            "Scores the translations of --tgt or, without it, lines of SOURCE, a tab and TARGET; a "
+            "language model scores whole lines or, with --tgt, continuations. Prints each line as "
+            "--scores does and, on standard error, the perplexity per token of all lines, counting "
+            "each end as a token.")
+      .needs(searching)
+      .excludes({"--echo", "--sample", "--stop", "--diversity", "--min-length", "--no-repeat",
+                 "--forbid", "--shortlist", "--prefix", "--constraints", "--constraints-file",
+                 "--split", "--compare"});
+  options
       .add("--status", status, "FILE|FD", "write a record per line, see tx-status(5)",
            "FD is the number of an open file descriptor.")
       .output()
@@ -170,22 +180,16 @@ TranslatorOptions DecodeOptions::compared() const {
 
 // After the options of the search, which begin this group.
 void DecodeOptions::describe_continuation(Options& options) {
+  for (const char* name : {"beam", "nbest"}) options.at(name).excludes({"--perplexity"});
   options.group("Language models");
   options.flag("--echo", lines.echo, "print the prompt before its continuation")
       .excludes({"--tgt"});
-  options
-      .flag("--perplexity", lines.whole, "score the lines, and print their perplexity",
-            "Prints each line as --scores does and, on standard error, the perplexity per token "
-            "of all lines, counting the end of each line as a token.")
-      .excludes({"--tgt", "--echo", "--sample", "--stop", "--diversity", "--min-length",
-                 "--no-repeat", "--forbid", "--compare"});
   options
       .flag("--stream", stream, "print each token as soon as it is generated",
             "Prompts are continued one after another. Needs --beam 1 or --sample; with either it "
             "is the default on a terminal.")
       .excludes({"--tgt", "--perplexity", "--scores", "--word-scores", "--json", "--pieces",
                  "--ids", "--status", "--latency-ms", "--compare", "--check-invariance"});
-  for (const char* name : {"beam", "nbest"}) options.at(name).excludes({"--perplexity"});
 }
 
 bool DecodeOptions::one_hypothesis() const {
@@ -235,7 +239,7 @@ void DecodeOptions::resolve(const Options& options) {
   if (ids) lines.form = LineForm::ids;
   lines.list = options.given("nbest");
   if (!phrases.empty()) translator.search.constraints = true;
-  if (lines.whole || !target.empty()) translator.search.forced_target = lines.scores = true;
+  if (lines.perplexity || !target.empty()) translator.search.forced_target = lines.scores = true;
   if (lines.split > 0 && lines.list)
     throw UsageError(
         "--split cannot be used with --nbest: it translates the parts of a line separately");

@@ -20,8 +20,10 @@ struct LineOptions {
   bool json = false;               // a JSON object per line instead of columns
   int latency_ms = 0;              // maximum wait to fill a batch; 0: about 1 ms
   int split = 0;                   // split longer lines into sentences, in tokens; 0: never
+  // Without a second text, a line is a text to score or, for an encoder-decoder, a source, a tab
+  // and a target.
+  bool perplexity = false;
   // Language models.
-  bool whole = false;              // score each line as a whole text
   bool echo = false;               // print the prompt before its continuation
   std::vector<std::string> stops;  // removed from the output
 };

@@ -78,8 +78,22 @@ void SourceReader::take_whole(Line& line, Source& source) {
   if (line.cut) cuts_.add(text, line.tokens, labels, "--max-length and --max-new");
 }
 
+// For --perplexity: moves the second column of the line to the target.
+void SourceReader::split_pair() {
+  target_.clear();
+  if (is_blank(text_)) return;
+  const size_t tab = text_.find('\t');
+  if (tab == text_.npos)
+    throw DataError("no tab: give SOURCE, a tab, TARGET, or the targets with --tgt FILE");
+  if (text_.find('\t', tab + 1) != text_.npos)
+    throw DataError("the line has more columns than --perplexity reads: SOURCE, a tab, TARGET");
+  target_ = text_.substr(tab + 1);
+  text_.resize(tab);
+}
+
 bool SourceReader::next(Line& line, Source& source) {
   if (!in_.next(text_, target_)) return false;
+  if (in_pairs()) at_its_place(in_.text(), [&] { split_pair(); });
   take(line, source);
   return true;
 }
@@ -92,13 +106,14 @@ void SourceReader::take_from(const SourceReader& reader, Line& line, Source& sou
 
 void SourceReader::take(Line& line, Source& source) {
   source = {};
-  if (options_.whole) return take_whole(line, source);
+  if (options_.perplexity && !in_.other() && translator_.continues())
+    return take_whole(line, source);
   const TextReader& text = in_.text();
   at_its_place(text, [&] { parse(line, source); });
   line.number = source.line = text.line_number();
   line.replaced = text.replaced();
-  if (!in_.other()) return;
-  const TextReader& other = *in_.other();
+  if (!in_.other() && !in_pairs()) return;
+  const TextReader& other = in_.other() ? *in_.other() : text;
   if (search().constraints) {
     at_its_place(other, [&] { take_phrases(target_, source); });
     if (line.blank) source.phrases.clear();

@@ -1,6 +1,7 @@
 // Reads lines of text as sources of the search. With SearchOptions::prefix and ::constraints a line
 // has further columns for the prefix and the phrases. A second text has the phrases instead of
-// columns, or the forced targets.
+// columns, or the forced targets. With LineOptions::perplexity and no second text, a line is a text
+// or has a source and a target.
 #pragma once
 #include <string>
 
@@ -48,6 +49,8 @@ class SourceReader {
   void parse_prefix_column(std::string_view text, Source& source);
   void take_phrases(std::string_view columns, Source& source);
   void take_whole(Line& line, Source& source);
+  bool in_pairs() const { return options_.perplexity && !in_.other() && !translator_.continues(); }
+  void split_pair();
   LinePairs& in_;
   const Translator& translator_;
   const LineOptions& options_;

@@ -142,7 +142,11 @@ void translate_stream(LinePairs& in, const Translator& translator, const LineOpt
     const auto& line = static_cast<const LineRequest&>(*request);
     out.lines.write(line.text);
     if (out.status) out.status->write(line.status);
-    if (!out.scored || !std::isfinite(line.log_p)) continue;
+    if (!out.scored) continue;
+    if (!std::isfinite(line.log_p)) {
+      ++out.scored->impossible;
+      continue;
+    }
     out.scored->log_p += line.log_p;
     out.scored->labels += line.labels;
   }
@@ -179,10 +183,14 @@ void continue_live(LinePairs& in, const Translator& translator, const LineOption
 }
 
 std::string describe_scored(const ScoredText& scored) {
-  if (scored.labels == 0) return "no text was scored";
+  const std::string left_out = scored.impossible == 0
+                                   ? ""
+                                   : "; left out " + counted(scored.impossible, "line") +
+                                         " with a translation of blank text";
+  if (scored.labels == 0) return "no text was scored" + left_out;
   const double tokens = double(scored.labels);
   return "log P " + figure(scored.log_p, 1) + " over " + counted(scored.labels, "token") +
-         ", ends counted: perplexity " + figure(std::exp(-scored.log_p / tokens), 3);
+         ", ends counted: perplexity " + figure(std::exp(-scored.log_p / tokens), 3) + left_out;
 }
 
 std::unique_ptr<Writer> open_status(const std::string& place) {

@@ -16,9 +16,12 @@ namespace tx {
 struct ScoredText {
   double log_p = 0;
   int64_t labels = 0;  // tokens and ends
+  // Lines that are left out: the source is blank, the output is not, so that log P is minus
+  // infinity.
+  int64_t impossible = 0;
 };
 
-// "log P -1234.5 over 600 tokens, ends counted: perplexity 7.826".
+// "log P -1234.5 over 600 tokens, ends counted: perplexity 7.826", and the lines left out.
 std::string describe_scored(const ScoredText& scored);
 
 struct StreamOutput {

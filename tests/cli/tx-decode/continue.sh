@@ -56,6 +56,9 @@ expect_stderr_contains ' over 6 tokens, ends counted: perplexity '
 printf '\n\n\n' > nothing
 expect_status 0 tx-decode -m model --precision fp32 --tgt texts < nothing
 expect_stdout_file scored
+expect_status 0 tx-decode -m model --precision fp32 --perplexity --tgt texts < nothing
+expect_stdout_file scored
+expect_stderr_contains ' over 6 tokens, ends counted: perplexity '
 expect_status 0 tx-decode -m model --perplexity --check-invariance texts
 printf 'w5\n' > begin
 printf 'w6 w7\n' > end
@@ -65,6 +68,8 @@ last_stdout > parts
 # log P of w5 is log P of the whole minus that of the rest.
 expect_status 0 tx-decode -m model --precision fp32 --perplexity text
 last_stdout >> parts
+expect_status 0 tx-decode -m model --precision fp32 --perplexity --tgt end < begin
+expect_stderr_contains ' over 3 tokens, ends counted: perplexity '
 awk -F '\t' 'NR == 1 { rest = $2 } NR == 2 && !($2 < rest) { exit 1 }' parts || fail "$(cat parts)"
 
 # --stop: the output ends before the string.
@@ -110,7 +115,7 @@ make_model translator
 make_model guesser kind encoder
 expect_usage_error '--max-extra needs a model of kind encoder-decoder: --model model is of kind decoder' \
   tx-decode -m model --max-extra 3 < in
-for option in '--max-new 5' '--stop a' --echo --perplexity '--stream --beam 1'; do
+for option in '--max-new 5' '--stop a' --echo '--stream --beam 1'; do
   # shellcheck disable=SC2086
   expect_usage_error "${option%% *} needs a model of kind decoder: --model translator is of kind encoder-decoder" \
     tx-decode -m translator $option < in

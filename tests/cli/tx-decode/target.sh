@@ -68,8 +68,50 @@ expect_stdout_contains 'verdict: translations and scores are batch-invariant'
 small_text
 small_train --valid-every 12 -o run 2> /dev/null
 expect_status 0 tx-decode -m run/last.safetensors --tgt valid.de --status status < valid.en
-wanted=$(sed -n 's/.*"step":12,.*"validation_perplexity":\([0-9.]*\).*/\1/p' run/log.jsonl)
-awk -v wanted="$wanted" 'NR > 1 { log_p += $7; labels += $4 + 1 }
+validation=$(sed -n 's/.*"step":12,.*"validation_perplexity":\([0-9.]*\).*/\1/p' run/log.jsonl)
+awk -v wanted="$validation" 'NR > 1 { log_p += $7; labels += $4 + 1 }
   END { got = exp(-log_p / labels); exit !(got > 0.9999 * wanted && got < 1.0001 * wanted) }' \
-  status || fail "the perplexity is not $wanted"
+  status || fail "the perplexity is not $validation"
+
+# --perplexity prints the same for a text and its translation, in two files or two columns.
+expect_status 0 tx-decode -m run/last.safetensors --tgt valid.de --perplexity < valid.en
+last_stderr > said
+last_stdout > scored
+sed -n 's/^tx-decode: log P -[0-9.]* over [0-9]* tokens, ends counted: perplexity //p' said |
+  awk -v wanted="$validation" '{ ok = $1 > 0.9995 * wanted && $1 < 1.0005 * wanted }
+    END { exit !ok || NR != 1 }' || fail "the perplexity is not $validation: $(cat said)"
+expect_status 0 tx-decode -m run/last.safetensors --tgt valid.de < valid.en
+expect_stdout_file scored
+paste valid.en valid.de > valid.tsv
+expect_status 0 tx-decode -q -m run/last.safetensors --perplexity valid.tsv
+expect_stdout_file scored
+last_stderr | cmp - said || fail 'the perplexity of two columns'
+expect_status 0 tx-decode -m run/last.safetensors --perplexity --word-scores valid.tsv
+last_stdout | awk -F '\t' '{ n = split($4, log_p, " "); for (i = 1; i <= n; ++i) sum += log_p[i] }
+  END { printf "tx-decode: log P %.1f over \n", sum }' > sums
+grep -qF "$(cat sums)" said || fail "log P is not the sum of the words': $(cat sums said)"
+expect_status 0 tx-decode -m run/last.safetensors --perplexity --check-invariance valid.tsv
+
+# A blank text has no translation other than a blank one.
+printf 'w5\tw6 w7\n\n\tw5\n \t\nw5\t\n' > pairs
+expect_status 0 tx-decode -m one --perplexity pairs
+expect_stdout_lines 5
+last_stdout | awk -F '\t' 'NR == 1 && $3 != "w6 w7" || NR == 2 && $0 != "0.000000\t0.000000\t" ||
+  NR == 3 && $0 != "-inf\t-inf\tw5" || NR == 5 && $3 != "" { exit 1 }' || fail 'blank columns'
+expect_stderr_contains ' over 4 tokens, ends counted: perplexity '
+expect_stderr_contains '; left out 1 line with a translation of blank text'
+printf 'w5\tw6\nw5 w6\n' > pairs
+expect_status 1 tx-decode -m one --perplexity pairs
+expect_stdout_lines 1
+expect_stderr 'tx-decode: pairs:2: no tab: give SOURCE, a tab, TARGET, or the targets with --tgt FILE'
+printf 'w5\tw6\tw7\n' > pairs
+expect_status 1 tx-decode -m one --perplexity pairs
+expect_stderr 'tx-decode: pairs:1: the line has more columns than --perplexity reads: SOURCE, a tab, TARGET'
+for option in '--beam 2' '--nbest 2' --sample '--no-repeat 2' --prefix --constraints '--split 5' '--compare two' \
+  '--shortlist given'; do
+  # shellcheck disable=SC2086  # a list of words
+  expect_status 2 tx-decode -m one --perplexity $option pairs
+  expect_stderr_contains ' cannot be used with '
+  expect_stderr_contains "${option%% *}"
+done
 expect_usage_error '--tgt has an empty value: expected FILE' tx-decode -m one --tgt= given
