@@ -79,7 +79,8 @@ BOOST_AUTO_TEST_CASE(causal_mask) {
 // A masked score changes neither the weights nor the variance. e^ln(3) : e^0 is 3 : 1.
 BOOST_AUTO_TEST_CASE(given_mask) {
   const AttentionSteps s = steps_of(
-      R"({"q": [[1]], "k": [[1.0986122886681098],[100],[0]], "v": [[4],[9],[8]], "mask": [[1,0,1]]})");
+      R"({"q": [[1]], "k": [[1.0986122886681098],[100],[0]],
+         "v": [[4],[9],[8]], "mask": [[1,0,1]]})");
   check_near(s.weights, {{0.75, 0, 0.25}}, 1e-15);
   check_near(s.context, {{5}}, 1e-14);
   BOOST_TEST(std::abs(s.scores_variance - std::pow(std::log(3) / 2, 2)) < 1e-12);
@@ -127,8 +128,8 @@ scaled = scores / sqrt(1): 2 x 2 (queries x keys), variance 0
   0  0
 
 masked = scaled, mask causal: 2 x 2 (queries x keys)
-  0  -inf
-  0     0
+     0  -inf
+     0     0
 
 weights = softmax(masked): 2 x 2 (queries x keys), each row sums to 1
   1.0  0.0

@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(commands) {
     return tx_test::message_of<UsageError>([&] { run(words); });
   };
   BOOST_TEST(message({"encod"}) == "unknown command 'encod'; did you mean encode?");
-  BOOST_TEST(message({"zzz"}) == "unknown command 'zzz'; there are encode, decode");
+  BOOST_TEST(message({"zzz"}) == "unknown command 'zzz'; the commands are encode, decode");
   BOOST_TEST(message({}) == "missing command: one of encode, decode");
   const auto child = run_in_child(
       [&] { return run_tool("tx-x", [&] { return run({"--help"}) + run({"--completion"}); }); });

@@ -9,7 +9,7 @@ namespace tx_test {
 
 inline std::string little(uint64_t value, int width) {
   std::string bytes;
-  for (int i = 0; i < width; ++i) bytes += char(value >> (8 * i));
+  for (int i = 0; i < width; ++i, value >>= 8) bytes += char(value);
   return bytes;
 }
 
