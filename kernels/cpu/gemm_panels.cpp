@@ -175,9 +175,9 @@ TX_CLONES void widen_panel(const uint32_t* from, int64_t pairs, int64_t width, u
 // Rows first .. first + count - 1 of y times one panel; left is their first row. A block is
 // finished while its sums are in the L1 cache, where they stay if k is one pass.
 template <class A, class T>
-void chunk_by_panel(const PanelProduct& p, Left left, int64_t first, int64_t count, int64_t panel) {
+void chunk_by_panel(const PanelProduct& p, Left left, int64_t first, int64_t count, int64_t panel,
+                    uint32_t* wide) {
   alignas(64) A sums[kChunk * kMaxPanel];
-  alignas(64) uint32_t wide[kDepth * kMaxPanel];
   const Micro& m = *p.w.micro;
   const bool whole = m.widened() && count > 2 * m.rows;  // widen the panel once for all blocks
   const Block* const block = whole ? m.wide : m.block;
@@ -208,10 +208,13 @@ void chunk_by_panel(const PanelProduct& p, Left left, int64_t first, int64_t cou
 
 bool widens(const PanelProduct& p) { return p.w.micro->widened(); }
 
-// Of the copy of `rows` rows that left_of() makes.
+// Of the copy of `rows` rows that left_of() makes; of a widened part of a panel.
 size_t chunk_bytes(const PanelProduct& p, int64_t rows) {
   if (widens(p)) return size_t((rows * inner(p) + 15) / 16 * 64);
   return panel_bytes(p.x.dtype, rows, inner(p));
+}
+size_t wide_bytes(const PanelProduct& p) {
+  return widens(p) ? size_t(kDepth * p.w.micro->panel) * sizeof(float) : 0;
 }
 
 // Rows first .. first + rows - 1 of the left operand for the innermost loops: in place, or copied
@@ -244,7 +247,9 @@ void all(const PanelProduct& p, int threads) {
   const int64_t items = c.chunks * p.w.count;
 #pragma omp parallel num_threads(threads) if (threads > 1 && items > 1)
   {
-    char* copy = p.scratch + size_t(thread_number()) * chunk_bytes(p, c.rows);
+    const size_t bytes = chunk_bytes(p, c.rows);
+    char* copy = p.scratch + size_t(thread_number()) * (bytes + wide_bytes(p));
+    auto* wide = reinterpret_cast<uint32_t*>(copy + bytes);
     int64_t held = -1;
     Left left{};
 #pragma omp for schedule(static)
@@ -252,7 +257,7 @@ void all(const PanelProduct& p, int threads) {
       const int64_t chunk = i / p.w.count, first = chunk * c.rows;
       if (chunk != held) left = left_of(p, first, c.rows, copy);
       held = chunk;
-      chunk_by_panel<A, T>(p, left, first, std::min(c.rows, p.y.rows - first), i % p.w.count);
+      chunk_by_panel<A, T>(p, left, first, std::min(c.rows, p.y.rows - first), i % p.w.count, wide);
     }
   }
 }
@@ -261,7 +266,7 @@ void all(const PanelProduct& p, int threads) {
 
 size_t left_bytes(const PanelProduct& p, int threads) {
   if (!p.transposed && !widens(p)) return 0;
-  return size_t(threads) * chunk_bytes(p, cut(p, threads).rows);
+  return size_t(threads) * (chunk_bytes(p, cut(p, threads).rows) + wide_bytes(p));
 }
 
 void panel_product(const PanelProduct& p, int threads) {

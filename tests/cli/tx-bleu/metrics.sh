@@ -27,4 +27,4 @@ expect_status 0 tx-bleu --metric chrf,ter --json ref < ref
 expect_stdout_contains '"name": "chrF2"'
 expect_stdout_contains '"reference_length": 12.0'
 
-expect_usage_error 'chrf++ has a word order of 2' tx-bleu --metric chrf++ --chrf-word-order 3 ref
+expect_usage_error 'chrf++ has word order 2' tx-bleu --metric chrf++ --chrf-word-order 3 ref
