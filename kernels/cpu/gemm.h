@@ -64,8 +64,6 @@ enum class Isa { plain, avx2, avx512, avx512_bf16, amx };
 // Of this processor, within isa_limit(); avx512_bf16 only if its products are faster than those of
 // fp32.
 Isa best_isa();
-// Whether vdpbf16ps, if there is one, has half the rate of fp32 FMA: on Intel without AMX.
-bool has_slow_bf16();
 
 // The left operand of the innermost loops: steps in bytes from row to row and from k to k (for bf16
 // that is not widened, from pair to pair of k; the two of a pair are adjacent).

@@ -53,6 +53,22 @@ fi
 blas -u OPENBLAS_CORETYPE | grep -qE "$kernels" || fail "$(blas -u OPENBLAS_CORETYPE)"
 [ "$(blas OPENBLAS_CORETYPE=Nehalem)" = Nehalem ] || fail "OPENBLAS_CORETYPE is overridden"
 
+# --precision auto: bf16 where its instructions are fast.
+unset TX_MAX_ISA DNNL_MAX_CPU_ISA
+has() { grep -qw "$1" /proc/cpuinfo; }
+if has amx_bf16; then
+  wanted='bf16, AMX'
+elif has avx512_bf16 && has GenuineIntel; then
+  wanted='fp32, bf16 is slower on this processor'
+elif has avx512_bf16; then
+  wanted='bf16, AVX-512 BF16'
+else
+  wanted='fp32, no bf16 instructions'
+fi
+precision() { env "$@" tx-avg --version | sed -n 's/^--precision auto: //p'; }
+[ "$(precision)" = "$wanted" ] || fail "auto is $(precision), not $wanted"
+[ "$(precision TX_MAX_ISA=AVX2)" = 'fp32, no bf16 instructions' ] || fail "$(precision TX_MAX_ISA=AVX2)"
+
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 env > before
