@@ -3,9 +3,11 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/simd.h"
+#include "lib/base/resources.h"
 
 namespace tx::gemm {
 namespace {
@@ -14,6 +16,30 @@ void one_thread() {
   static const bool done = (openblas_set_num_threads(1), true);
   (void)done;
 }
+
+// OpenBLAS keeps a buffer for each concurrent call. If it cannot allocate one, it tries again for
+// ever; so this throws bad_alloc first.
+class Buffers {
+ public:
+  explicit Buffers(int calls) : calls_(calls) {
+    const std::lock_guard guard(lock);
+    const int wanted = in_use + calls;
+    if (wanted > checked) require_memory(size_t(wanted - checked) * bytes);
+    checked = std::max(checked, wanted);
+    in_use = wanted;
+  }
+  ~Buffers() {
+    const std::lock_guard guard(lock);
+    in_use -= calls_;
+  }
+  Buffers(const Buffers&) = delete;
+
+ private:
+  static constexpr size_t bytes = size_t(130) << 20;  // 129 MiB in OpenBLAS 0.3.21
+  inline static std::mutex lock;
+  inline static int in_use = 0, checked = 0;
+  const int calls_;
+};
 
 void gemm(const Product& p, int64_t m, int64_t n, int64_t k, const float* a, const float* b,
           float* c) {
@@ -78,6 +104,7 @@ void split(const Product& p, int threads) {
 
 void blas_product(const Product& p, int threads) {
   one_thread();
+  const Buffers buffers(threads);
   p.a.dtype == DType::f64 ? split<double>(p, threads) : split<float>(p, threads);
 }
 
