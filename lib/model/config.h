@@ -16,8 +16,8 @@ namespace tx {
 // The stacks of a model: an encoder and a decoder that attends to it (the paper's), a decoder only
 // (a language model), or an encoder only, whose attention is bidirectional.
 enum class ModelKind { encoder_decoder, decoder, encoder };
-enum class NormPosition { post, pre };  // after a sub-layer (the paper), or before it
-enum class NormType { layer, rms };     // LayerNorm, or RMSNorm
+enum class NormPosition { post, pre };     // after a sub-layer (the paper), or before it
+enum class NormType { layer, rms, none };  // LayerNorm, RMSNorm, or the ablation without norms
 // How positions are encoded: a vector added to the embedding (three layouts of sinusoids, or
 // learned), rotation of queries and keys, a penalty on distance (ALiBi), or not at all.
 enum class PositionEncoding { sinusoid, halves, fairseq, learned, rotary, alibi, none };
@@ -59,7 +59,8 @@ struct Names<PositionEncoding> {
 };
 template <>
 struct Names<NormType> {
-  static constexpr NameOf<NormType> list[] = {{"layer", NormType::layer}, {"rms", NormType::rms}};
+  static constexpr NameOf<NormType> list[] = {
+      {"layer", NormType::layer}, {"rms", NormType::rms}, {"none", NormType::none}};
 };
 template <>
 struct Names<RotaryScaling> {
@@ -118,7 +119,8 @@ struct ModelConfig {
   bool scaled_embeddings = true;  // times sqrt(d_model)
   bool scaled_init = false;       // output projections start smaller, by 1 / sqrt(sub-layers)
   double norm_epsilon = 1e-6;
-  // Ablations of the paper.
+  // Ablations of the paper, besides NormType::none.
+  bool residual = true;          // sub-layers add to their input
   bool scaled_attention = true;  // dot products divided by sqrt(d_k)
   bool causal_mask = true;       // a decoder row does not attend to later rows
 
@@ -154,6 +156,8 @@ struct ModelConfig {
   // The option of the ablation that this model has; null: none. Other toolkits do not support such
   // models.
   const char* ablation() const {
+    if (norm_type == NormType::none) return "--norm-type none";
+    if (!residual) return "--no-residual";
     if (!scaled_attention) return "--no-scaled-attention";
     return causal_mask ? nullptr : "--no-causal-mask";
   }
@@ -216,7 +220,9 @@ void visit_fields(Config& c, Visit&& visit) {
         c.activation);
   visit({"norm", "--norm-position", "", "normalise after (the paper) or before each sub-layer"},
         c.norm);
-  visit({"norm_type", "--norm-type", "", "LayerNorm or RMSNorm"}, c.norm_type);
+  visit({"norm_type", "--norm-type", "", "LayerNorm, RMSNorm or no normalisation", 0, 0,
+         "none is an ablation: the model has no norms, and --norm-position has no effect."},
+        c.norm_type);
   visit({"positions", "--positions", "", "position encoding", 0, 0,
          "sinusoid interleaves sines and cosines (the paper). halves and fairseq concatenate them, "
          "as Hugging Face's Marian and as fairseq and Marian do."},
@@ -253,6 +259,9 @@ void visit_fields(Config& c, Visit&& visit) {
     field.ablation = true;
     return field;
   };
+  visit(ablation({"residual", "--residual", "", "add the input of each sub-layer to its output", 0,
+                  0, "The residual connections of section 3.1 of the paper."}),
+        c.residual);
   visit(
       ablation({"scaled_attention", "--scaled-attention", "",
                 "divide attention scores by sqrt(d-k)", 0, 0,

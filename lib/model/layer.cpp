@@ -8,7 +8,8 @@ Projection find_projection(Parameters& p, const std::string& name, bool bias, in
 
 Stream ResidualNorm::operator()(Context& context, const Stream& x, Tensor sub,
                                 const Dropout& drop) const {
-  const Normed y = add_norm(context, x.residual, std::move(sub), drop, norm);
+  const Tensor to = residual ? x.residual : Tensor();
+  const Normed y = add_norm(context, to, std::move(sub), drop, norm);
   return {pre_norm ? y.sum : y.normed, y.normed};
 }
 
@@ -49,6 +50,7 @@ Stream Layer::operator()(Context& context, Stream x, int layer, const KeysValues
 }
 
 Norm find_norm(Parameters& p, const std::string& name) {
+  if (!p.has(name + ".weight")) return {};
   const bool bias = p.has(name + ".bias");
   return {p.get(name + ".weight"), bias ? p.get(name + ".bias") : Parameter{},
           p.config().norm_epsilon};
@@ -60,7 +62,7 @@ Layer find_layer(Parameters& p, const std::string& name, bool cross, const Matri
     return find_projection(p, name + part, bias, joined);
   };
   const auto end = [&](const std::string& part) {
-    return ResidualNorm{find_norm(p, name + part), config.pre_norm()};
+    return ResidualNorm{find_norm(p, name + part), config.pre_norm(), config.residual};
   };
   const bool bias = config.attention_bias, inner_bias = config.feed_forward_bias;
   Layer layer;

@@ -30,10 +30,10 @@ Projection find_projection(Parameters& parameters, const std::string& name, bool
                            int joined = 1);
 
 // The end of a sub-layer: x + dropout(sub), then a norm, which in a pre-norm stack is that of the
-// next sub-layer.
+// next sub-layer. Ablations: no norm, or dropout(sub) alone.
 struct ResidualNorm {
-  Norm norm;
-  bool pre_norm = false;
+  Norm norm;  // empty: none
+  bool pre_norm = false, residual = true;
   Stream operator()(Context& context, const Stream& x, Tensor sub, const Dropout& drop) const;
 };
 
@@ -78,7 +78,7 @@ struct Layer {
 // own norm; a pre-norm stack shifts them.
 Layer find_layer(Parameters& parameters, const std::string& name, bool cross,
                  const Matrix& angles = {});
-// The norm with the weights `name`.weight and, if it exists, `name`.bias.
+// The norm with the weights `name`.weight and, if it exists, `name`.bias; empty without weights.
 Norm find_norm(Parameters& parameters, const std::string& name);
 
 }  // namespace tx

@@ -71,6 +71,7 @@ class TableBuilder {
     table_.back().split = Split::outputs;
   }
   void norm(const std::string& name) {
+    if (c_.norm_type == NormType::none) return;
     vector(name + ".weight", c_.d_model, Init::ones);
     if (c_.norm_type == NormType::layer) vector(name + ".bias", c_.d_model, Init::zeros);
   }
@@ -195,6 +196,7 @@ ElementRange replicated_blocks(const std::vector<ParameterEntry>& table) {
     begin = std::min(begin, e.offset);
     end = std::max(end, e.offset + e.padded_rows * e.padded_cols);
   }
+  if (end == 0) return {};  // no norms and no biases
   TX_ASSERT(begin % norm_block == 0);
   return {begin / norm_block, norm_blocks(end) - begin / norm_block};
 }

@@ -2,7 +2,8 @@
 //   normed = gamma (sum - mean) / sqrt(var + eps) + beta,
 // or, if there is no beta, RMSNorm (Zhang and Sennrich 2019),
 //   normed = gamma sum / sqrt(mean of sum^2 + eps).
-// Kept: sum and the statistics of its rows.
+// Kept: sum and the statistics of its rows. Ablations: without x, sum = dropout(sub); without
+// gamma, normed = sum. They keep nothing for the sum.
 #include "lib/ops/ops.h"
 
 namespace tx {
@@ -10,6 +11,7 @@ namespace tx {
 namespace {
 
 bool fits(const Norm& norm, const Tensor& x) {
+  if (!norm.gamma) return !norm.beta;
   return norm.gamma.value.cols == x.cols() && (!norm.beta || norm.beta.value.cols == x.cols());
 }
 
@@ -33,11 +35,40 @@ void norm_backward(Context& context, Tensor& x, Tensor* sub, const Normed& out, 
   context.run([&](auto& k) { k.add_norm_backward(p); });
 }
 
+// x + dropout(sub), or without x dropout(sub).
+Tensor add_dropped(Context& context, Tensor x, Tensor sub, const Dropout& drop) {
+  if (!x && !drop.threshold) return sub;
+  Tensor sum = context.make(sub.rows(), sub.cols());
+  context.run([&](auto& k) {
+    if (x)
+      k.dropout_sum(x.value(), sub.value(), drop, sum.value());
+    else
+      k.activate(sub.value(), Activation::none, drop, sum.value());
+  });
+  context.on_backward([&context, x, sub, sum, drop]() mutable {
+    if (!sum.has_gradient()) return;
+    const Matrix dsum = context.gradient(sum);
+    bool add_x = false, add_sub = false;
+    const Matrix dx = x ? context.gradient(x, add_x) : Matrix{};
+    const Matrix dsub = context.gradient(sub, add_sub);
+    TX_ASSERT(!add_sub);  // a sub-layer's output has one reader
+    context.run([&](auto& k) {
+      if (x) add_x ? k.add(dsum, dx) : k.convert(dsum, dx);
+      k.activate_backward(dsum, dsum, Activation::none, drop, dsub, {}, false);
+    });
+  });
+  return sum;
+}
+
 }  // namespace
 
 Normed add_norm(Context& context, Tensor x, Tensor sub, const Dropout& drop, const Norm& norm) {
-  TX_ASSERT(x.rows() == sub.rows() && x.cols() == sub.cols());
-  TX_ASSERT(fits(norm, x));
+  TX_ASSERT(!x || (x.rows() == sub.rows() && x.cols() == sub.cols()));
+  TX_ASSERT(fits(norm, sub));
+  if (!x || !norm.gamma) {
+    const Tensor sum = add_dropped(context, std::move(x), std::move(sub), drop);
+    return {sum, layer_norm(context, sum, norm)};
+  }
   Normed out{context.make(x.rows(), x.cols()), context.make(x.rows(), x.cols())};
   Tensor stats = context.make(x.rows(), 2, context.statistics_dtype());
   context.run([&](auto& k) {
@@ -52,6 +83,7 @@ Normed add_norm(Context& context, Tensor x, Tensor sub, const Dropout& drop, con
 
 Tensor layer_norm(Context& context, Tensor x, const Norm& norm) {
   TX_ASSERT(fits(norm, x));
+  if (!norm.gamma) return x;
   Tensor normed = context.make(x.rows(), x.cols());
   Tensor stats = context.make(x.rows(), 2, context.statistics_dtype());
   context.run([&](auto& k) {

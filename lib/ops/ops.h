@@ -41,14 +41,15 @@ Tensor linear_activation(Context& context, Tensor x, const Parameter& w, const P
                          Activation activation, const Dropout& drop, const SharedMask& mask = {});
 
 // gamma * (x - mean) / sqrt(var + epsilon) + beta over the D features of each row; without beta
-// gamma * x / sqrt(mean of x^2 + epsilon).
+// gamma * x / sqrt(mean of x^2 + epsilon); without gamma x itself.
 struct Norm {
-  Parameter gamma, beta;  // (1,D) f32 or f64; beta may be empty
+  Parameter gamma, beta;  // (1,D) f32 or f64; beta or both may be empty
   double epsilon = 1e-6;
 };
 Tensor layer_norm(Context& context, Tensor x, const Norm& norm);
 
-// sum = x + dropout(sub); normed = layer_norm(sum): the end of one sub-layer.
+// sum = x + dropout(sub); normed = layer_norm(sum): the end of one sub-layer. x may be empty: sum
+// = dropout(sub).
 struct Normed {
   Tensor sum, normed;
 };

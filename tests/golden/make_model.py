@@ -100,7 +100,7 @@ LATER = {
     "kv_heads": 0, "window": 0, "norm_type": "layer", "position_offset": 0, "rotary_base": 10000,
     "rotary_scaling": "none", "rotary_factor": 1, "rotary_low": 1, "rotary_high": 4,
     "rotary_length": 8192, "scaled_embeddings": True, "feed_forward_bias": True,
-    "output_bias": False, "norm_epsilon": 1e-6}
+    "output_bias": False, "norm_epsilon": 1e-6, "residual": True}
 VARIANTS = {
     "paper": {},
     "no_dropout": {"dropout": 0, "attention_dropout": 0, "relu_dropout": 0, "label_smoothing": 0.2},
@@ -131,6 +131,12 @@ VARIANTS = {
                "encoder_layers": 1, "decoder_layers": 1},
     "unplaced": {"positions": "none", "norm_type": "rms", "kv_heads": 2, "encoder_layers": 1,
                  "decoder_layers": 1},
+    "no_residual": {"residual": False, "encoder_layers": 1, "decoder_layers": 1},
+    "no_residual_pre": {"residual": False, "norm": "pre", "encoder_layers": 1,
+                        "decoder_layers": 1},
+    "no_norm": {"norm_type": "none", "encoder_layers": 1, "decoder_layers": 1},
+    "neither": {"residual": False, "norm_type": "none", "norm": "pre", "encoder_layers": 1,
+                "decoder_layers": 1},
 }
 LENGTHS = [(1, 3), (70, 65), (5, 1), (33, 29), (2, 70), (17, 8), (48, 12)]
 STEP_LENGTHS = [[(9, 7), (1, 12), (20, 18)], [(6, 1), (13, 15)]]  # two batches per step

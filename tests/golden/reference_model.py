@@ -55,6 +55,8 @@ def shapes(c):
                 out[f"{name}.{part}_proj.bias"] = ((o,), "bias")
 
     def norm(name):
+        if c["norm_type"] == "none":
+            return
         out[f"{name}.weight"] = ((d,), "gain")
         if c["norm_type"] == "layer":
             out[f"{name}.bias"] = ((d,), "bias")
@@ -128,6 +130,8 @@ class Model:
         return y + self.w[name + ".bias"] if name + ".bias" in self.w else y
 
     def norm(self, x, name):
+        if self.c["norm_type"] == "none":
+            return x
         if self.c["norm_type"] == "rms":
             eps = self.c["norm_epsilon"]
             return torch.nn.functional.rms_norm(x, x.shape[-1:], self.w[name + ".weight"], eps)
@@ -224,7 +228,8 @@ class Model:
     def sublayer(self, x, norm, site, pair, f):
         pre = self.c["norm"] == "pre"
         y = f(self.norm(x, norm) if pre else x)
-        x = x + self.keep(self.c["dropout"], site, pair, len(x), y)
+        y = self.keep(self.c["dropout"], site, pair, len(x), y)
+        x = x + y if self.c["residual"] else y
         return x if pre else self.norm(x, norm)
 
     def stack(self, stack, ids, pair, memory=None):

@@ -31,6 +31,8 @@ expect_stderr_contains "cannot be converted to CTranslate2: d_k or d_v differs f
 for block in "--activation swiglu/its feed-forward layers are gated (--activation swiglu)" \
   "--norm-type rms/it uses RMSNorm" "--kv-heads 1/it uses grouped-query attention" \
   "--no-causal-mask/it was trained with --no-causal-mask" \
+  "--no-residual/it was trained with --no-residual" \
+  "--norm-type none/it was trained with --norm-type none" \
   "--window 3/it uses sliding-window attention" "--positions rotary/its positions are rotary"; do
   rm -rf later
   # shellcheck disable=SC2086  # an option and its value

@@ -105,5 +105,9 @@ own gelu --activation gelu
 refused 'its feed-forward layers are not gated (--activation gelu)' gelu
 own norms --norm-type layer
 refused 'it does not use RMSNorm before sub-layers' norms
+own residual --no-residual
+refused 'it was trained with --no-residual' residual
+own bare --norm-type none
+refused 'it was trained with --norm-type none' bare
 own alibi --positions alibi
 refused 'its positions are alibi, not rotary' alibi

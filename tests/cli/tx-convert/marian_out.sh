@@ -28,5 +28,7 @@ train_small pre --vocab bpe.model --activation relu
 refused 'cannot be converted to MarianMT: it uses pre-norm' pre
 train_small learned --vocab bpe.model --norm-position post --positions learned --max-positions 20
 refused 'cannot be converted to MarianMT: its positions are learned' learned
+train_small bare --vocab bpe.model --norm-type none
+refused 'cannot be converted to MarianMT: it was trained with --norm-type none' bare
 train_small words --norm-position post
 refused 'cannot be converted to MarianMT: its vocabulary is a word list' words

@@ -24,6 +24,9 @@ check distances --positions alibi --tie embeddings --output-bias --activation si
 check other --positions fairseq --norm-position pre --activation gelu-tanh --attention-bias \
   --scaled-init --norm-epsilon 1e-5
 check lesson --no-scaled-attention --no-causal-mask
+check residual --no-residual --dropout 0.1
+check norms --norm-type none --norm-position pre --dropout 0.1
+check neither --no-residual --norm-type none --no-ffn-bias
 check unplaced --positions none --accumulate 2 --attention-dropout 0.1
 
 # The model file describes its blocks.
@@ -36,6 +39,25 @@ case $(head -c 3000 lesson/model-12.safetensors) in
   *'scaled_attention\":false'*'causal_mask\":false'*) ;;
   *) fail "the model file lacks the ablation" ;;
 esac
+! head -c 20000 neither/model-12.safetensors | grep -aq '_norm\.' || fail "norms with --norm-type none"
+case $(head -c 3000 neither/model-12.safetensors) in
+  *'norm_type\":\"none'*'residual\":false'*) ;;
+  *) fail "the model file lacks the ablations" ;;
+esac
+for kind in decoder encoder; do
+  for options in "--no-residual" "--no-residual --norm-position post" "--norm-type none"; do
+    # shellcheck disable=SC2086  # lists of words
+    expect_status 0 tx-train --preset toy --kind $kind --vocab bpe.model --src train.en --threads 1 \
+      --steps 3 $options -o one
+    if [ $kind = decoder ]; then
+      expect_status 0 tx-decode -m one --max-new 5 few.en
+      expect_status 0 tx-attn-dump -m one few.en
+    else
+      expect_status 0 tx-decode -m one --embed mean few.en
+    fi
+    rm -r one
+  done
+done
 expect_status 0 tx-avg -o mean.safetensors modern/model-9.safetensors modern/model-12.safetensors
 expect_status 0 tx-avg --to int8 -o int8.safetensors mean.safetensors
 tx-decode -m mean.safetensors --precision int8 --scores few.en > wanted || fail "mean"
@@ -49,4 +71,4 @@ refused "--positions rotary rotates pairs of features: --d-k 5 must be even" --p
 refused "--rotary-base" --rotary-base 500
 refused "--rotary-factor" --positions rotary --rotary-factor 2
 tx-train --help | sed -n '/^Ablations:/,/^$/p' > ablations
-[ "$(grep -c '^ *--' ablations)" -eq 2 ] || fail "not the two ablations: $(cat ablations)"
+[ "$(grep -c '^ *--' ablations)" -eq 3 ] || fail "not the three ablations: $(cat ablations)"

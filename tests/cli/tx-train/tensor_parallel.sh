@@ -62,6 +62,12 @@ small_texts="--src train.en --tgt train.de"
 
 # Unsupported combinations are errors before anything is written.
 refused() { # MESSAGE RANKS PARTS OPTION...
+# Without norms and biases the ranks have no weights in common.
+set -- --norm-type none --no-ffn-bias --no-residual
+expect_status 0 on_parts 1 1 "$@" -o bare-1
+expect_status 0 on_parts 2 2 "$@" -o bare-2
+near bare-1 bare-2
+
   message=$1
   shift
   expect_status 2 on_parts "$@" -o refused

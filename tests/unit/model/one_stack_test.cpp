@@ -143,6 +143,21 @@ BOOST_AUTO_TEST_CASE(gradients_of_every_parameter) {
     for (const char* norm : norms) check_gradients(config_of(kind, norm, "learned"));
 }
 
+BOOST_AUTO_TEST_CASE(gradients_of_ablations) {
+  for (const ModelKind kind : one_stack)
+    for (const char* norm : norms)
+      for (const tx::NormType type : {tx::NormType::layer, tx::NormType::none})
+        for (const bool residual : {false, true}) {
+          if (type == tx::NormType::layer && residual) continue;
+          ModelConfig config = config_of(kind, norm);
+          config.norm_type = type;
+          config.residual = residual;
+          BOOST_TEST_CONTEXT(config.kind.name << " " << norm << " " << config.norm_type.name << " "
+                                              << residual)
+          check_gradients(config);
+        }
+}
+
 BOOST_AUTO_TEST_CASE(gradients_of_separate_output_weights) {
   for (const tx::Tie tie : {tx::Tie::none, tx::Tie::target}) {
     ModelConfig config = config_of(ModelKind::decoder);

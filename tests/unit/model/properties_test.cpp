@@ -164,7 +164,8 @@ BOOST_AUTO_TEST_CASE(later_blocks_keep_the_properties) {
         const size_t reach = config.window ? 2 * size_t(config.window - 1) : 42;
         for (size_t i = 17; i < 60; ++i)
           if (i > 17 + reach) BOOST_TEST((after[i] == before[i]));
-        BOOST_TEST((after[17] != before[17]));
+        // Attention alone can lose the difference (rank collapse, Dong et al., 2021).
+        if (config.residual) BOOST_TEST((after[17] != before[17]));
       }
     }
 }

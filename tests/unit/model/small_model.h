@@ -58,6 +58,15 @@ inline std::vector<tx::ModelConfig> later_configs(
     c.position_offset = 3, c.max_positions = 83, c.kv_heads = 2, c.norm_type = tx::NormType::rms;
   });
   add("post", "none", [](tx::ModelConfig& c) { c.window = 1; });
+  for (const char* norm : {"post", "pre"})
+    add(norm, "sinusoid", [](tx::ModelConfig& c) { c.residual = false; });
+  // Without norms, large embeddings would amplify rounding errors.
+  add("post", "sinusoid",
+      [](tx::ModelConfig& c) { c.norm_type = tx::NormType::none, c.scaled_embeddings = false; });
+  add("pre", "rotary", [](tx::ModelConfig& c) {
+    c.norm_type = tx::NormType::none, c.residual = c.scaled_embeddings = false;
+    c.attention_bias = c.feed_forward_bias = false;
+  });
   return all;
 }
 

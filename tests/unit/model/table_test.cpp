@@ -158,6 +158,7 @@ BOOST_AUTO_TEST_CASE(later_blocks) {
              layers * (512 + 1) * 2048);
   BOOST_TEST(more([](ModelConfig& c) { c.feed_forward_bias = false; }) == -layers * (2048 + 512));
   BOOST_TEST(more([](ModelConfig& c) { c.norm_type = NormType::rms; }) == -norms * 512);
+  BOOST_TEST(more([](ModelConfig& c) { c.norm_type = NormType::none; }) == -norms * 2 * 512);
   BOOST_TEST(more([](ModelConfig& c) { c.kv_heads = 2; }) == -attentions * 2 * 6 * 64 * 512);
   BOOST_TEST(more([](ModelConfig& c) { c.output_bias = true; }) == 37000);
   BOOST_TEST(more([](ModelConfig& c) { c.tie = Tie::embeddings; }) == 37000 * 512);
@@ -170,11 +171,13 @@ BOOST_AUTO_TEST_CASE(every_field_is_written_and_read) {
   BOOST_TEST((ModelConfig::from_json(c.to_json(), "test").to_json() == c.to_json()));
   c.kv_heads = 2, c.window = 9, c.norm_type = NormType::rms, c.feed_forward_bias = false;
   c.positions = PositionEncoding::rotary, c.rotary_base = 500, c.scaled_embeddings = false;
+  c.residual = false;
   const Json json = c.to_json();
   const ModelConfig read = ModelConfig::from_json(json, "test");
   BOOST_TEST((read.to_json() == json));
   BOOST_TEST(read.kv_heads == 2);
   BOOST_TEST(read.window == 9);
+  BOOST_TEST(!read.residual);
 }
 
 BOOST_AUTO_TEST_CASE(a_key_that_is_missing_has_its_default) {

@@ -111,6 +111,55 @@ BOOST_AUTO_TEST_CASE(gradients_of_root_mean_squares) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(ablations_by_hand) {
+  Hand hand;
+  tx::Context& c = hand.context;
+  const tx::Norm norm{hand.parameter(1, 4, {1, 1, 1, 1}), hand.parameter(1, 4, {0, 0, 0, 0})};
+  const tx::Normed without_norm =
+      add_norm(c, hand.tensor(1, 4, {0, 1, 1, 1}), hand.tensor(1, 4, {1, 1, 2, 3}), {}, {});
+  check_close(hand.values(without_norm.normed), {1, 2, 3, 4}, 0);
+  const tx::Normed without_residual = add_norm(c, {}, hand.tensor(1, 4, {1, 2, 3, 4}), {}, norm);
+  check_close(hand.values(without_residual.sum), {1, 2, 3, 4}, 0);
+  check_close(hand.values(without_residual.normed), {-1.3416402, -.4472134, .4472134, 1.3416402},
+              1e-7);
+}
+
+// Ablations drop the elements that the whole op drops.
+BOOST_AUTO_TEST_CASE(ablations_have_the_same_masks) {
+  Hand hand;
+  tx::Context& c = hand.context;
+  const MaskedRows rows(hand.backend, 40);
+  const tx::Norm norm{hand.parameter(1, 16), hand.parameter(1, 16)};
+  const tx::Tensor x = hand.tensor(40, 16, std::vector<double>(640, 0));
+  const std::vector<double> ones(640, 1);
+  const auto sum = [&](const tx::Tensor& to, const tx::Norm& with) {
+    return hand.values(add_norm(c, to, hand.tensor(40, 16, ones), rows.dropout(0.25), with).sum);
+  };
+  const std::vector<double> whole = sum(x, norm);
+  check_close(sum({}, norm), whole, 0);
+  check_close(sum(x, {}), whole, 0);
+  check_close(sum({}, {}), whole, 0);
+}
+
+BOOST_AUTO_TEST_CASE(gradients_of_ablations) {
+  for (const bool residual : {false, true})
+    for (const bool normed : {false, true})
+      for (const double p : {0.0, 0.3}) {
+        GradientCheck check;
+        const MaskedRows rows(check.backend, 6);
+        const tx::Parameter w = check.parameter("w", 9, 9);
+        tx::Norm first, second;
+        if (normed) first = norm_of(check, 9), second = norm_of(check, 9);
+        BOOST_TEST_CONTEXT("residual " << residual << ", normed " << normed << ", dropout " << p)
+        check({{6, 9}, {6, 9}}, [&](auto& c, auto& x) {
+          const tx::Normed in = add_norm(c, x[0], x[1], rows.dropout(p), first);
+          const tx::Tensor sub = linear(c, in.normed, w);
+          const tx::Tensor to = residual ? in.sum : tx::Tensor();
+          return Tensors{add_norm(c, to, sub, rows.dropout(p), second).normed};
+        });
+      }
+}
+
 BOOST_AUTO_TEST_CASE(wrong_shapes) {
   Hand hand;
   const tx::Norm norm{hand.parameter(1, 4), hand.parameter(1, 4)};
