@@ -16,15 +16,16 @@ namespace {
 // An entry of the page has the mean of these keys over its log lines, and of `lasts` the last
 // value.
 const std::vector<const char*> means = {"loss", "perplexity", "gradient_norm", "tokens_per_second"};
-constexpr const char* guided = "guided_loss";  // also a mean; only with --guided-alignment
+constexpr const char* guided = "guided_loss";     // also a mean; only with --guided-alignment
+constexpr const char* layers = "gradient_norms";  // norms by layer, an object; with --log-gradients
 constexpr std::array lasts = {"step", "epoch", "learning_rate", "tokens", "skipped", "seconds"};
 
-Json number_of(const Json& line, const char* key) {
+Json number_of(const Json& line, const std::string& key) {
   const auto found = line.find(key);
   return found != line.end() && found->is_number() ? *found : Json();
 }
 
-Json mean_of(const std::vector<Json>& lines, const char* key) {
+Json mean_of(const std::vector<Json>& lines, const std::string& key) {
   double sum = 0;
   int64_t count = 0;
   for (const Json& line : lines) {
@@ -36,19 +37,33 @@ Json mean_of(const std::vector<Json>& lines, const char* key) {
   return count == 0 ? Json() : Json(sum / double(count));
 }
 
+// The gradient norms by layer of those lines that have them.
+std::vector<Json> layers_of(const std::vector<Json>& lines) {
+  std::vector<Json> norms;
+  for (const Json& line : lines)
+    if (const auto found = line.find(layers); found != line.end() && found->is_object())
+      norms.push_back(*found);
+  return norms;
+}
+
 // Converts the lines of steps to columns.
 void take_steps(const std::vector<Json>& lines, RunLog& run) {
   run.together = std::max<int64_t>(1, (int64_t(lines.size()) - 1) / max_log_entries + 1);
-  std::vector<const char*> averaged = means;
+  std::vector<std::string> averaged(means.begin(), means.end());
   if (!lines.empty() && lines.back().contains(guided)) averaged.push_back(guided);
   for (const char* key : lasts) run.steps[key] = Json::array();
-  for (const char* key : averaged) run.steps[key] = Json::array();
+  for (const std::string& key : averaged) run.steps[key] = Json::array();
+  for (const Json& norms : layers_of(lines))
+    for (const auto& [layer, norm] : norms.items()) run.steps[layers][layer] = Json::array();
   std::vector<Json> group;
   for (size_t i = 0; i < lines.size(); ++i) {
     group.push_back(lines[i]);
     if (int64_t(group.size()) < run.together && i + 1 < lines.size()) continue;
     for (const char* key : lasts) run.steps[key].push_back(number_of(group.back(), key));
-    for (const char* key : averaged) run.steps[key].push_back(mean_of(group, key));
+    for (const std::string& key : averaged) run.steps[key].push_back(mean_of(group, key));
+    if (run.steps.contains(layers))
+      for (auto& [layer, column] : run.steps[layers].items())
+        column.push_back(mean_of(layers_of(group), layer));
     group.clear();
   }
 }

@@ -18,13 +18,15 @@ def texts(page, selector):
 def check_charts(page):
     charts = page.value("[...document.querySelectorAll('.chart')].map((node) => node.id)")
     wanted = ["loss", "perplexity", "learning_rate", "gradient_norm", "tokens_per_second",
-              "accuracy"]
+              "accuracy", "layers-1-encoder", "layers-1-decoder"]
     if charts != [f"chart-{name}" for name in wanted]:
         fail(f"charts {charts}")
     page.expect("document.querySelectorAll('#chart-loss .spike').length", 1)
     page.expect("document.querySelector('#chart-loss .spike title').textContent",
                 "<b>one</b>: not finite at step 12, skipped")
     page.expect("document.querySelectorAll('#chart-loss .checkpoint').length", 5)
+    if texts(page, "#chart-layers-1-encoder .end") != ["0", "1"]:
+        fail(f"layers {texts(page, '#chart-layers-1-encoder .end')}")
     page.expect("document.querySelectorAll('main b').length", 0)
     # The longer run ends at the right, the shorter in the middle.
     ends = [float(page.value(POINTS.format("learning_rate", run)).split(" ")[-1].split(",")[0])
@@ -67,6 +69,9 @@ def check_runs(page):
     page.expect("document.querySelector('#run-2').getAttribute('aria-pressed')", "false")
     page.press("2")
     page.expect("document.querySelectorAll('#chart-loss [data-series=\"1\"]').length", 1)
+    page.press("1")
+    page.expect("document.querySelector('#chart-layers-1-encoder')", None)
+    page.press("1")
 
 
 def check_reading(page):
@@ -104,7 +109,7 @@ def check_keys(page):
     page.value("document.querySelector('#help').close()")
     page.go("x=nonsense&y=log&hidden=9")
     page.expect("document.querySelector('#y-log').getAttribute('aria-pressed')", "true")
-    page.expect("document.querySelectorAll('.chart').length", 6)
+    page.expect("document.querySelectorAll('.chart').length", 8)
 
 
 with Browser() as browser:

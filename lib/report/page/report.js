@@ -61,7 +61,8 @@ class ReportPage {
       'Lines with dots, marked v, are validation. Triangles mark failed steps, ticks at the ',
       'bottom checkpoints.'),
     element('div', { class: 'charts', id: 'charts' },
-      quantities.map((quantity) => this.chart(quantity))), drawSummary(this.runs),
+      quantities.map((quantity) => this.chart(quantity)),
+      this.shown.map((run) => this.layerCharts(run))), drawSummary(this.runs),
     drawOptions(data.differing, this.runs));
   }
 
@@ -84,11 +85,17 @@ class ReportPage {
     ];
   }
 
+  // Where all charts begin on the x-axis.
+  start() {
+    const ends = this.shown.flatMap((run) => run.points('loss', this.state.get('x'), 1)
+      .map(([x]) => x));
+    return (ends.reduce((a, b) => Math.max(a, b), 0) * Number(this.state.get('from'))) / 100;
+  }
+
   chart({ id, title, steps, validation, fromZero }) {
     const axis = this.state.get('x');
     const smooth = Number(this.state.get('smooth'));
-    const ends = this.shown.flatMap((run) => run.points('loss', axis, 1).map(([x]) => x));
-    const start = (ends.reduce((a, b) => Math.max(a, b), 0) * Number(this.state.get('from'))) / 100;
+    const start = this.start();
     const late = (points) => points.filter(([x]) => x >= start);
     const series = [];
     const events = [];
@@ -106,6 +113,22 @@ class ReportPage {
     if (series.length === 0) return null;
     return new Chart({ id: `chart-${id}`, title, xName: axes[axis].name, series, events, fromZero,
       logarithmic: this.state.get('y') === 'log' }).draw();
+  }
+
+  // The gradient norms of a run with --log-gradients: one chart per stack, a line per layer.
+  layerCharts(run) {
+    const axis = this.state.get('x');
+    const smooth = Number(this.state.get('smooth'));
+    const start = this.start();
+    return ['encoder', 'decoder'].map((stack) => {
+      const series = run.layers(stack, axis, smooth).map(({ name, label, points }, index) => ({
+        name, label, index, points: points.filter(([x]) => x >= start) }))
+        .filter(({ points }) => points.length > 0);
+      if (series.length === 0) return null;
+      return new Chart({ id: `chart-layers-${run.label}-${stack}`,
+        title: `Gradient norm of each ${stack} layer, run ${run.label}`, xName: axes[axis].name,
+        series, logarithmic: this.state.get('y') === 'log' }).draw();
+    });
   }
 }
 

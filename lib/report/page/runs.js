@@ -49,11 +49,24 @@ class Run {
 
   // The points of a quantity, each the moving average of the last `smooth` lines.
   points(name, axis, smooth) {
+    return this.pointsOf(this.record.steps[name], axis, smooth);
+  }
+
+  // The same of the gradient norms of the layers of a stack: [{name, label, points}].
+  layers(stack, axis, smooth) {
+    const prefix = `${stack}.layers.`;
+    return Object.entries(this.record.steps.gradient_norms ?? {})
+      .filter(([name]) => name.startsWith(prefix))
+      .map(([name, column]) => ({ name, label: name.slice(prefix.length),
+        points: this.pointsOf(column, axis, smooth) }));
+  }
+
+  pointsOf(column, axis, smooth) {
     const { steps } = this.record;
     const out = [];
     const recent = [];
     steps.step.forEach((step, i) => {
-      const y = steps[name]?.[i] ?? null;
+      const y = column?.[i] ?? null;
       const x = this.place({ step, seconds: steps.seconds[i], tokens: steps.tokens[i] }, axis);
       if (y === null || !Number.isFinite(x)) return;
       recent.push(y);

@@ -103,11 +103,13 @@ void describe_limits(Options& o, TrainOptions& t) {
       .at_least(0);
   o.add("--keep", t.keep, "N", "number of checkpoints to keep besides the best").at_least(1);
   o.add("--log-every", t.log_every, "STEPS", "steps between log records").at_least(1);
+  o.flag("--log-gradients", t.log_gradients, "log the gradient norm of each layer",
+         "In log.jsonl, every --log-every steps; --report plots it.");
   o.add("--log-seconds", t.log_seconds, "N", "maximum seconds between progress lines; 0: no limit",
         "Applies if standard error is not a terminal; log.jsonl depends only on --log-every.")
       .at_least(0);
   for (const char* name : {"steps", "epochs", "minutes", "patience", "save-every", "save-minutes",
-                           "keep", "log-every", "log-seconds"})
+                           "keep", "log-every", "log-gradients", "log-seconds"})
     o.at(name).goes_with({"--resume"});
 }
 

@@ -54,6 +54,7 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
   int64_t steps = 100000, epochs = 0;  // 0: no limit
   double minutes = 0;
   int64_t log_every = 100;
+  bool log_gradients = false;
   double log_seconds = 30;
 
   uint64_t seed = 1;

@@ -32,6 +32,7 @@ struct RankOrder {
     spread,
     collect,
     gradients,
+    norms,
     forget,
     end
   };

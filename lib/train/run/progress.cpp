@@ -86,6 +86,7 @@ void ProgressLog::flush() {
             {"skipped", last_.skipped},
             {"seconds", seconds()}};
   if (!options_.guided_alignment.empty()) line["guided_loss"] = sums_.guided_loss();
+  if (!last_.gradient_norms.is_null()) line["gradient_norms"] = last_.gradient_norms;
   write(line);
   if (printed_.steps > 0) print(sums_);  // else --log-seconds has printed this step already
   sums_ = Sums{};

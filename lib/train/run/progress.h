@@ -25,6 +25,7 @@ struct StepDone {
   double seconds = 0;        // duration of the step
   int64_t total_tokens = 0;  // of the run, including this step
   int64_t skipped = 0;       // updates that the run skipped
+  Json gradient_norms;       // of --log-gradients, by layer; null in steps without it
 };
 
 class ProgressLog {

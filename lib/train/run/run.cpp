@@ -189,6 +189,11 @@ void Run::gather_gradients() {
   stepper_->gather_gradients();
 }
 
+Json Run::gradient_norms() {
+  replicas_.broadcast({What::norms});
+  return stepper_->gradient_norms();
+}
+
 void Run::forget_steps() {
   replicas_.broadcast({What::forget});
   feed_->restore(begin_);
@@ -233,6 +238,9 @@ void Run::obey() {
         break;
       case What::gradients:
         gather_gradients();
+        break;
+      case What::norms:
+        gradient_norms();
         break;
       case What::forget:
         forget_steps();

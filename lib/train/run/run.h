@@ -49,6 +49,7 @@ class Run {
   void spread(bool with_optimizer_state);  // from whole() and whole_optimizer_state() to all ranks
   OptimizerState collect();                // from all ranks to whole() and whole_optimizer_state()
   void gather_gradients();                 // of the last step, to all ranks
+  Json gradient_norms();                   // of the last step, by layer: Update::gradient_norms()
   // Resets feed and optimizer state after steps at rate 0.
   void forget_steps();
   void end();

@@ -116,6 +116,8 @@ std::optional<Session::Rewind> Session::step() {
   done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   done.total_tokens = state_.tokens;
   done.skipped = state_.skipped;
+  if (options_.log_gradients && number % options_.log_every == 0)
+    done.gradient_norms = run_.gradient_norms();
   progress_.add(done);
   return {};
 }

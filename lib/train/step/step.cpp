@@ -277,4 +277,9 @@ void Stepper::gather_gradients() {
   if (shards_) shards_->gather(parameters_.gradients());
 }
 
+Json Stepper::gradient_norms() {
+  gather_gradients();
+  return update_.gradient_norms();
+}
+
 }  // namespace tx

@@ -69,6 +69,7 @@ class Stepper {
   void spread_optimizer_state();
   void spread_weights();    // broadcast from rank 0
   void gather_gradients();  // of the last step, to all ranks
+  Json gradient_norms();    // Update::gradient_norms() of the last step; collective
   const StepTimes& times() const { return times_; }
 
  private:

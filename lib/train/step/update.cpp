@@ -1,6 +1,8 @@
 #include "lib/train/step/update.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 namespace tx {
 
@@ -12,6 +14,13 @@ int64_t largest_part(const Parameters& of) {
   for (int i = 0; i < of.shard().count; ++i)
     max = std::max(max, norm_blocks(Parameters::elements(of.whole(), {i, of.shard().count})));
   return max;
+}
+
+// "encoder.layers.0" of "encoder.layers.0.ffn_norm.bias", "encoder.norm" of "encoder.norm.bias".
+std::string part_of_model(const std::string& weight) {
+  const size_t layers = weight.find(".layers.");
+  if (layers == std::string::npos) return weight.substr(0, weight.rfind('.'));
+  return weight.substr(0, weight.find('.', layers + std::string(".layers.").size()));
 }
 
 }  // namespace
@@ -41,6 +50,45 @@ Update::~Update() {
 void Update::norm(Matrix block) {
   parameters_.backend()->square_sums(block, squares_);
   decide();
+}
+
+// Of the gradient of one weight. Replicated parameters are counted once, on the first shard.
+double Update::square_sum(const ParameterEntry& entry) {
+  if (parameters_.shard().index > 0 && entry.split == Split::none) return 0;
+  const int64_t elements = entry.padded_rows * entry.padded_cols;
+  const Matrix squares = squares_.columns(0, norm_blocks(elements));
+  parameters_.backend()->square_sums(part_of(parameters_.gradients(), {entry.offset, elements}),
+                                     squares);
+  std::vector<double> sums(size_t(squares.cols));
+  parameters_.backend()->download(sums.data(), squares.data, sums.size() * sizeof(double));
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
+Json Update::gradient_norms() {
+  std::vector<std::string> parts;  // in the order of the table
+  std::vector<double> sums;
+  for (const ParameterEntry& e : parameters_.table()) {
+    const std::string part = part_of_model(e.name);
+    const size_t at = size_t(std::find(parts.begin(), parts.end(), part) - parts.begin());
+    if (at == parts.size()) {
+      parts.push_back(part);
+      sums.push_back(0);
+    }
+    sums[at] += square_sum(e);
+  }
+  const ModelShard& shard = parameters_.shard();
+  std::vector<double> all(sums.size() * size_t(shard.count));
+  if (shard.whole())
+    all = sums;
+  else
+    shard.ranks->gather_all(sums.data(), sums.size() * sizeof(double), all.data());
+  Json norms = Json::object();
+  for (size_t i = 0; i < parts.size(); ++i) {
+    double sum = 0;
+    for (size_t at = i; at < all.size(); at += parts.size()) sum += all[at];
+    norms[parts[i]] = finite_or_null(std::sqrt(sum));
+  }
+  return norms;
 }
 
 // Replicated parameters are counted once, on the first shard.

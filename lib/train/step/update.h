@@ -2,6 +2,7 @@
 // ranks each updates its shards of the block, for which it holds the optimizer state (ZeRO), then
 // all gather the weights.
 #pragma once
+#include "lib/base/json.h"
 #include "lib/model/parameters.h"
 #include "lib/train/options/options.h"
 #include "lib/train/ranks/shards.h"
@@ -22,8 +23,13 @@ class Update {
   // The norm of a whole block and the decision of gradient_norm(), in the record. Collective with
   // tensor parallelism, where it is the norm over the blocks of all shards.
   void norm(Matrix block);
+  // The norms of the gradients by part of the model: a layer ("encoder.layers.0"), or one of the
+  // weights outside layers ("embedding", "encoder.norm"). Their squares add up to the square of the
+  // record's gradient norm. Reads whole gradients; collective with tensor parallelism.
+  Json gradient_norms();
 
  private:
+  double square_sum(const ParameterEntry& entry);
   void decide();  // by squares_ of this tensor-parallel shard and of the others
   void update(ElementRange range, ElementRange optimizer_state, Matrix bf16_weights);
 

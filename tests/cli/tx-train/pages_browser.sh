@@ -13,6 +13,9 @@ a_run() {
         6 / i + i % 2, exp(6 / i), i / 1000
       printf "\"gradient_norm\":%g,\"tokens_per_second\":%d,\"tokens\":%d,\"skipped\":%d,", 3 / i,
         1000 + 10 * i, i * i * 40, (i > 12)
+      if (steps == 20)
+        printf "\"gradient_norms\":{\"embedding\":1,\"encoder.layers.0\":%g," \
+          "\"encoder.layers.1\":%g,\"decoder.layers.0\":2},", 1 / i, 2 / i
       printf "\"seconds\":%g}\n", i + exp(i / 20)
       if (i % 20 == 0) {
         if (steps == 20) {

@@ -7,8 +7,9 @@ small_text
 on_ranks() ( # COUNT OPTION...
   runner="timeout 100 mpirun --oversubscribe --bind-to none -n $1"
   shift
-  small_train --device cpu --accumulate 5 --dropout 0.1 "$@"
+  small_train --device cpu --accumulate 5 --dropout 0.1 --log-gradients "$@"
 )
+gradient_norms() { grep -o '"gradient_norms":{[^}]*}' "$1/log.jsonl" > "$1.norms"; } # RUN
 same_checkpoints() { # A B: compares those of the last step
   for kind in model state; do
     cmp "$1/$kind-12.safetensors" "$2/$kind-12.safetensors" >&2 || fail "the ${kind}s of $1 and $2 differ"
@@ -23,6 +24,9 @@ for precision in fp32 bf16; do
     ! grep -v '^tx-train: ' "$TX_LAST/stderr" || fail "mpirun prints a message"
     mv run "$precision-$count"
     same_checkpoints $precision-1 $precision-$count
+    gradient_norms $precision-$count
+    [ "$(wc -l < $precision-$count.norms)" = 12 ] || fail "no gradient norms by layer"
+    expect_same $precision-1.norms $precision-$count.norms
   done
 done
 ! cmp -s fp32-1/model-3.safetensors fp32-1/model-12.safetensors || fail "nothing was learned"

@@ -34,6 +34,16 @@ printf '{"step":1,"loss":4.5,"guided_loss":1.5,"seconds":1}\n' > guided/log.json
 tx-train --report run guided -o page.html
 data page.html | grep -qF '"guided_loss":[1.5]' || fail 'no loss of the guided head'
 
+# --log-gradients: a column for each layer of any line.
+! data page.html | grep -q gradient_norms || fail 'layers without --log-gradients'
+mkdir layers
+printf '{"options":{}}\n' > layers/config.json
+printf '%s\n' '{"step":1,"loss":4,"gradient_norms":{"encoder.layers.0":2,"embedding":null},"seconds":1}' \
+  '{"step":2,"loss":4,"seconds":2}' > layers/log.jsonl
+tx-train --report layers -o page.html
+data page.html | grep -qF '"gradient_norms":{"encoder.layers.0":[2.0,null],"embedding":[null,null]}' ||
+  fail 'no gradient norms by layer'
+
 # A long log is averaged.
 awk 'BEGIN {
   for (i = 1; i <= 9001; ++i) printf "{\"step\":%d,\"loss\":%d,\"seconds\":%d}\n", i, i, i

@@ -9,16 +9,18 @@ on_parts() ( # RANKS PARTS OPTION...
   parts=$2
   shift 2
   small_train --device cpu --heads 4 --accumulate 2 --dropout 0.1 --attention-dropout 0.1 \
-    --relu-dropout 0.1 --tensor-parallel "$parts" "$@"
+    --relu-dropout 0.1 --log-gradients --tensor-parallel "$parts" "$@"
 )
 # near A B: the figures in the logs, of steps and validations, are equal up to rounding.
 near() {
   for side in "$1" "$2"; do
     grep -E '"(loss|validation_loss)"' "$side/log.jsonl" |
-      grep -oE '"(step|loss|validation_loss|gradient_norm|accuracy)":[-0-9.e]*' | tr -d '"' |
+      grep -oE '"(step|loss|validation_loss|gradient_norm|[a-z.]*layers[.]0|accuracy)":[-0-9.e]*' |
+      tr -d '"' |
       tr ':' ' ' > "figures-$side"
   done
   [ "$(wc -l < "figures-$1")" -ge 30 ] || fail "the log of $1 has few figures"
+  grep -q layers "figures-$1" || fail "the log of $1 has no gradient norms by layer"
   paste -d ' ' "figures-$1" "figures-$2" > both
   awk '$1 != $3 || ($2 - $4) ^ 2 > (2e-5 * $2) ^ 2 { print; wrong = 1 } END { exit wrong }' both ||
     fail "$1 and $2 differ"
@@ -60,14 +62,14 @@ for kind in decoder encoder; do
 done
 small_texts="--src train.en --tgt train.de"
 
-# Unsupported combinations are errors before anything is written.
-refused() { # MESSAGE RANKS PARTS OPTION...
 # Without norms and biases the ranks have no weights in common.
 set -- --norm-type none --no-ffn-bias --no-residual
 expect_status 0 on_parts 1 1 "$@" -o bare-1
 expect_status 0 on_parts 2 2 "$@" -o bare-2
 near bare-1 bare-2
 
+# Unsupported combinations are errors before anything is written.
+refused() { # MESSAGE RANKS PARTS OPTION...
   message=$1
   shift
   expect_status 2 on_parts "$@" -o refused

@@ -29,12 +29,13 @@ struct Course {  // settings of a training
 struct Result {
   std::vector<double> weights, bf16_weights, m, v, gradients;
   std::vector<double> figures;  // from the records
+  std::string norms;            // by layer
   bool held_back = false, finite = false;
   int64_t held = 0;  // elements of one moment on this rank
   bool operator==(const Result& other) const {
     const auto all = [](const Result& x) {
-      return std::tie(x.weights, x.bf16_weights, x.m, x.v, x.gradients, x.figures, x.held_back,
-                      x.finite);
+      return std::tie(x.weights, x.bf16_weights, x.m, x.v, x.gradients, x.figures, x.norms,
+                      x.held_back, x.finite);
     };
     return all(*this) == all(other);
   }
@@ -95,6 +96,7 @@ struct Ranks : TinyText {
     m.stepper.spread_optimizer_state();
     const StepRecord spike = m.stepper.step(whole, 2, 0.01, 1e-3);
     result.held_back = spike.skip && spike.spike;
+    result.norms = to_text(m.stepper.gradient_norms());
     m.stepper.gather_gradients();
     result.gradients = to_host(m.backend, m.parameters.gradients());
     keep(m.stepper.release(spike));

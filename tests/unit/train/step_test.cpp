@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "tests/unit/train/tiny_training.h"
 
@@ -96,6 +97,31 @@ BOOST_AUTO_TEST_CASE(a_batch_brought_ahead_is_used_where_it_is_the_next_and_nowh
   changed.serial = 0;
   step(first, {changed});
   step({changed}, first);
+}
+
+BOOST_AUTO_TEST_CASE(gradient_norms_by_layer) {
+  TinyModel logged(with_dropout(), int(words->size()), capacities);
+  TinyModel plain(with_dropout(), int(words->size()), capacities);
+  for (int64_t number = 1; number <= 2; ++number) {
+    const StepRecord record = logged.stepper.step(batches, number, rate, no_limit);
+    const Json norms = logged.stepper.gradient_norms();
+    double sum = 0;
+    for (const auto& [part, norm] : norms.items()) sum += norm.get<double>() * norm.get<double>();
+    BOOST_TEST(std::abs(std::sqrt(sum) / record.gradient_norm - 1) < 1e-12);
+    std::map<std::string, double> wanted;  // sums of squares
+    for (const ParameterEntry& e : logged.parameters.table()) {
+      std::string part = "embedding";
+      for (const char* layer : {"encoder.layers.0", "decoder.layers.0"})
+        if (e.name.starts_with(layer)) part = layer;
+      const Matrix gradient = logged.parameters.entry_of(logged.parameters.gradients(), e);
+      for (const double x : to_host(logged.backend, gradient)) wanted[part] += x * x;
+    }
+    BOOST_TEST(norms.size() == wanted.size());
+    for (const auto& [part, squares] : wanted)
+      BOOST_TEST(std::abs(norms.at(part).get<double>() / std::sqrt(squares) - 1) < 1e-12, part);
+    plain.stepper.step(batches, number, rate, no_limit);
+    BOOST_TEST((logged.weights() == plain.weights()));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(the_options_are_heeded) {
