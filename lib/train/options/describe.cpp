@@ -123,9 +123,9 @@ void describe_run(Options& o, TrainOptions& t) {
       .runtime()
       .input()
       .is_mode("a resumed run keeps its options; tx-train(1) lists those that may change");
-  o.add("--preset", t.preset, "auto|base|big|tiny|modern|toy",
+  o.add("--preset", t.preset, "auto|base|big|small|tiny|modern|toy",
         "default settings, which other options override", "See PRESETS.")
-      .one_of({"auto", "base", "big", "tiny", "modern", "toy"})
+      .one_of({"auto", "base", "big", "small", "tiny", "modern", "toy"})
       .also({fine_tuning});
   o.add("--config", t.config, "FILE", "options of another run: its directory or config.json")
       .runtime()

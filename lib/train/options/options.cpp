@@ -25,20 +25,28 @@ void TrainOptions::apply_preset(const std::string& name) {
     dropout = 0.3;
     steps = 300000;
     keep = 20;
-  } else if (name == "tiny" || name == "modern") {
-    c.norm = NormPosition::pre;  // after 450 steps half the validation perplexity of post-norm
+  } else if (name == "small" || name == "tiny" || name == "modern") {
     c.set_layers(4);
     c.d_model = 128;
     c.d_ff = 256;
     c.heads = 4;
     dropout = 0.3;
-    batch_tokens = "2048";
     schedule = "inverse-sqrt";
-    lr = 0.0035;
     warmup = 2000;
+    keep = 10;
+    if (name == "small") {  // otherwise as the paper
+      batch_tokens = "4096";
+      accumulate = 2;
+      lr = 0.005;
+      steps = 8000;
+      save_every = 200;
+      return;
+    }
+    c.norm = NormPosition::pre;  // after 450 steps half the validation perplexity of post-norm
+    batch_tokens = "2048";
+    lr = 0.0035;
     steps = 12000;
     save_every = 212;  // about an epoch of Multi30k
-    keep = 10;
     if (name == "tiny") return;
     c.norm_type = NormType::rms;
     c.positions = PositionEncoding::rotary;
@@ -73,7 +81,7 @@ void TrainOptions::apply_preset(const std::string& name) {
     steps = 1000;
     save_every = 100;
   } else if (name != "base") {
-    throw UsageError("--preset " + name + ": choose auto, base, big, tiny, modern or toy");
+    throw UsageError("--preset " + name + ": choose auto, base, big, small, tiny, modern or toy");
   }
 }
 

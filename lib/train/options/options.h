@@ -77,9 +77,9 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
        quiet = false;
 
   void describe(Options& options);
-  // Sets the fields of a preset: base, big (the paper), tiny and modern (Multi30k), toy (reverse).
-  // auto keeps those of base until settle_preset(), lib/train/options/settle.h. UsageError for
-  // other names.
+  // Sets the fields of a preset: base, big (the paper), small, tiny and modern (Multi30k), toy
+  // (reverse). auto keeps those of base until settle_preset(), lib/train/options/settle.h.
+  // UsageError for other names.
   void apply_preset(const std::string& name);
   // After parsing: checks for contradictions and resolves "auto".
   void resolve(const Options& options);

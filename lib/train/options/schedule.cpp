@@ -30,6 +30,9 @@ bool continues(const TrainOptions& o) { return !o.config.empty() || !o.resume.em
 
 void fit_schedule(TrainOptions& o, const Options& given) {
   if (o.steps == 0 || continues(o)) return;
+  TrainOptions own;
+  own.apply_preset(o.preset);
+  if (o.steps >= own.steps) return;  // what the preset chose suits its own steps
   const int64_t longest = std::max<int64_t>(1, o.steps / 6);
   if (!given.given("warmup") && o.warmup > longest) {
     if (o.schedule == "paper" && !given.given("lr-factor"))

@@ -118,7 +118,7 @@ double highest_rate(const TrainOptions& o) {
 BOOST_AUTO_TEST_SUITE(run_length)
 
 BOOST_AUTO_TEST_CASE(a_preset_keeps_its_own_schedule) {
-  for (const char* preset : {"base", "big", "tiny", "modern", "toy"}) {
+  for (const char* preset : {"base", "big", "small", "tiny", "modern", "toy"}) {
     TrainOptions own;
     own.apply_preset(preset);
     const TrainOptions o = fitted(preset, {});

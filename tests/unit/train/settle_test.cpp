@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(the_page_tells_what_each_is) {
     if (presets.empty() || !line.starts_with(".It ")) continue;
     if (line.starts_with(".It Em ")) continue;
     std::string name = line.substr(4, line.find(" Ta ") - 4);
-    if (name == "layers of each stack") name = "encoder-layers";
+    if (name == "layers") name = "encoder-layers";
     const std::vector<std::string> row = cells(line);
     BOOST_REQUIRE_EQUAL(row.size(), presets.size());
     for (size_t i = 0; i < row.size(); ++i)
