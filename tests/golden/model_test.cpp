@@ -122,15 +122,17 @@ BOOST_AUTO_TEST_CASE(bf16_logits_gradients_and_ten_losses) {
     reference.run();
     std::vector<double> norms;
     const std::vector<double> losses = model.train(norms);
+    // Without residual connections a norm amplifies the rounding of a small sub-layer output.
+    const double wider = entry["config"].value("residual", true) ? 1 : 3;
     BOOST_TEST_CONTEXT(name) {
       figures.below(5e-3, "loss", std::abs(model.loss / reference.loss - 1));
       figures.below(5e-3, "ten losses", difference(losses, entry["losses"]));
-      figures.below(2e-2, "logits",
+      figures.below(2e-2 * wider, "logits",
                     difference(model.tensors["logits"], reference.tensors["logits"]));
       for (const auto& [tensor, x] : model.tensors) {
         if (zero_but_for_rounding(tensor)) continue;
         BOOST_TEST_CONTEXT(tensor)
-        figures.below(0.005, "1 - cosine", 1 - cosine(x, reference.tensors[tensor]));
+        figures.below(0.005 * wider, "1 - cosine", 1 - cosine(x, reference.tensors[tensor]));
       }
     }
   }
