@@ -76,6 +76,13 @@ struct StepRecord {
   int64_t labels = 0;       //   labels seen
   double guided = 0;        // sums added to by guide_attention: cross-entropies with links (nats),
   int64_t guided_rows = 0;  //   rows that have links
+  double consistency = 0;   // sum over the labels of the KL terms of consistency_loss (nats)
+};
+
+// The term of consistency_loss().
+struct Consistency {
+  double weight = 0;
+  bool symmetric = false;
 };
 
 // Elements of a flat block per sum of square_sums(). A shard that begins at a multiple of it has

@@ -9,8 +9,8 @@ namespace tx {
 namespace {
 
 template <class T>
-TX_CLONES void embed_rows(const int32_t* ids, Matrix table, double scale, Matrix positions,
-                          const Dropout& drop, Matrix out, int threads) {
+TX_CLONES void embed_rows(const int32_t* ids, const int32_t* cut, Matrix table, double scale,
+                          Matrix positions, const Dropout& drop, Matrix out, int threads) {
   using A = acc_t<T>;
   const int64_t d = out.cols;
   const std::vector<A> none(positions.empty() ? size_t(d) : 0);
@@ -26,13 +26,14 @@ TX_CLONES void embed_rows(const int32_t* ids, Matrix table, double scale, Matrix
         continue;
       }
       const T* e = table.row<T>(ids[i]);
+      const A factor = cut && cut[i] ? A(0) : A(scale);
       const A* p = positions.empty() ? none.data() : positions.row<A>(drop.keys.position[i]);
       if (drop.threshold == 0) {
-        for (int64_t j = 0; j < d; ++j) store(y[j], load(e[j]) * A(scale) + p[j]);
+        for (int64_t j = 0; j < d; ++j) store(y[j], load(e[j]) * factor + p[j]);
         continue;
       }
       const DropRow<A> dropped(drop, mask.draw(i));
-      for (int64_t j = 0; j < d; ++j) store(y[j], dropped(j, load(e[j]) * A(scale) + p[j]));
+      for (int64_t j = 0; j < d; ++j) store(y[j], dropped(j, load(e[j]) * factor + p[j]));
     }
   }
 }
@@ -60,8 +61,8 @@ void embed_int8(const int32_t* ids, const Int8Weights& table, double scale, Matr
 // Each thread owns the ids congruent to its number, so that sums are in row order for any number of
 // threads.
 template <class T>
-TX_CLONES void add_rows(const int32_t* ids, Matrix dout, double scale, const Dropout& drop,
-                        Matrix dtable, int threads) {
+TX_CLONES void add_rows(const int32_t* ids, const int32_t* cut, Matrix dout, double scale,
+                        const Dropout& drop, Matrix dtable, int threads) {
   using A = acc_t<T>;
   const int64_t d = dout.cols;
   const MaskRows masks(drop, d, threads);
@@ -69,7 +70,7 @@ TX_CLONES void add_rows(const int32_t* ids, Matrix dout, double scale, const Dro
   for (int part = 0; part < threads; ++part) {
     const MaskRow mask = masks.mine();
     for (int64_t i = 0; i < dout.rows; ++i) {
-      if (ids[i] < 0 || ids[i] % threads != part) continue;
+      if (ids[i] < 0 || ids[i] % threads != part || (cut && cut[i])) continue;
       const T* g = dout.row<T>(i);
       A* to = dtable.row<A>(ids[i]);
       if (drop.threshold == 0) {
@@ -84,27 +85,28 @@ TX_CLONES void add_rows(const int32_t* ids, Matrix dout, double scale, const Dro
 
 }  // namespace
 
-void Cpu::embed(const int32_t* ids, Matrix table, double scale, Matrix positions,
-                const Dropout& drop, Matrix out) {
+void Cpu::embed(const int32_t* ids, const int32_t* cut, Matrix table, double scale,
+                Matrix positions, const Dropout& drop, Matrix out) {
   const Timed timed(profile_.get(), "embedding", traffic(out));
   if (table.empty()) {
     const Int8Weights* weights = gemm::int8_of(table);
-    TX_ASSERT(weights);
+    TX_ASSERT(weights && !cut);
     return embed_int8(ids, *weights, scale, positions, drop, out, threads);
   }
   with_type(out.dtype, [&](auto t) {
-    embed_rows<decltype(t)>(ids, table, scale, positions, drop, out, threads);
+    embed_rows<decltype(t)>(ids, cut, table, scale, positions, drop, out, threads);
   });
 }
 
-void Cpu::embed_backward(const int32_t* ids, const int32_t* /*by_id*/, Matrix dout, double scale,
-                         const Dropout& drop, Matrix dtable, Matrix dpositions) {
+void Cpu::embed_backward(const int32_t* ids, const int32_t* /*by_id*/, const int32_t* cut,
+                         Matrix dout, double scale, const Dropout& drop, Matrix dtable,
+                         Matrix dpositions) {
   const Timed timed(profile_.get(), "embedding, backward", traffic(dout));
   with_type(dout.dtype, [&](auto t) {
-    add_rows<decltype(t)>(ids, dout, scale, drop, dtable, threads);
+    add_rows<decltype(t)>(ids, cut, dout, scale, drop, dtable, threads);
     if (dpositions.empty()) return;
     const auto* positions = reinterpret_cast<const int32_t*>(drop.keys.position);
-    add_rows<decltype(t)>(positions, dout, 1, drop, dpositions, threads);
+    add_rows<decltype(t)>(positions, nullptr, dout, 1, drop, dpositions, threads);
   });
 }
 

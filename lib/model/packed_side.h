@@ -16,6 +16,7 @@ struct PackedSide {
   RowKeys keys;                      // N each
   int64_t rows = 0, sentences = 0;
   const int32_t* by_id = nullptr;  // N: rows by ascending id, see embed_backward(); may be null
+  const int32_t* cut = nullptr;    // N: not 0 for rows without their token; may be null
 };
 
 // The same on the host; the caller owns the arrays.

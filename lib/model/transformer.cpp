@@ -50,6 +50,7 @@ Tensor Stack::embed_rows(Context& context, const PackedSide& side,
   EmbedInput e;
   e.ids = side.ids;
   e.by_id = side.by_id;
+  e.cut = side.cut;
   e.rows = side.rows;
   e.table = embedding_;
   e.scale = scale_;

@@ -1,5 +1,6 @@
 // x = dropout(table[ids] * sqrt(d_model) + PE), sections 3.4, 3.5 and 5.4. Kept: nothing; the masks
-// are recomputed. If the table is sharded, one rank has the token's row, and the others add zeros.
+// are recomputed. Cut rows have no token: x = dropout(PE). If the table is sharded, one rank has
+// the token's row, and the others add zeros.
 #include "lib/ops/ops.h"
 
 namespace tx {
@@ -10,7 +11,7 @@ Tensor embed(Context& context, const EmbedInput& input) {
   const EmbedInput in = input;
   context.run([&](auto& k) {
     TX_ASSERT(in.ids && in.drop.keys.position);
-    k.embed(in.ids, in.table.value, in.scale, in.positions, in.drop, out.value());
+    k.embed(in.ids, in.cut, in.table.value, in.scale, in.positions, in.drop, out.value());
   });
   context.on_backward([&context, in, out]() mutable {
     if (!out.has_gradient()) return;
@@ -24,7 +25,7 @@ Tensor embed(Context& context, const EmbedInput& input) {
       };
       if (!add) clear(dtable);
       if (in.learned && !add_positions) clear(dpositions);
-      k.embed_backward(in.ids, in.by_id, context.gradient(out), in.scale, in.drop, dtable,
+      k.embed_backward(in.ids, in.by_id, in.cut, context.gradient(out), in.scale, in.drop, dtable,
                        dpositions);
     });
   });

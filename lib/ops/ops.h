@@ -18,6 +18,7 @@ struct EmbedInput {
   Parameter learned;  // empty unless positions are learned
   Dropout drop;
   const int32_t* by_id = nullptr;  // N: see Backend's embed_backward(); may be null
+  const int32_t* cut = nullptr;    // N: rows with a value other than 0 have no token; may be null
 };
 Tensor embed(Context& context, const EmbedInput& input);
 
@@ -86,6 +87,12 @@ void attention_weights(Context& context, const AttentionInput& input, int64_t se
 // sums to *record. When recording, the gradient times record->loss_scale replaces the logits.
 void cross_entropy(Context& context, Tensor logits, const int32_t* labels, int64_t vocabulary,
                    double smoothing, StepRecord* record);
+
+// The loss of two passes over the same tokens, rows i and R + i of the logits (2R,Vp): see
+// consistency_loss() in kernels/interface.inc. Only when recording; the gradient replaces the
+// logits.
+void consistency_loss(Context& context, Tensor logits, const int32_t* labels, int64_t vocabulary,
+                      double smoothing, const Consistency& consistency, StepRecord* record);
 
 // Tensor parallelism (Shoeybi et al., 2019, section 3). Every rank runs the same ops in the same
 // order. Sums over the ranks are added in rank order and are bit-identical on all ranks. Only for

@@ -16,7 +16,8 @@ namespace {
 // An entry of the page has the mean of these keys over its log lines, and of `lasts` the last
 // value.
 const std::vector<const char*> means = {"loss", "perplexity", "gradient_norm", "tokens_per_second"};
-constexpr const char* guided = "guided_loss";     // also a mean; only with --guided-alignment
+// Also means; only with --guided-alignment and --consistency.
+constexpr std::array terms = {"guided_loss", "consistency_loss"};
 constexpr const char* layers = "gradient_norms";  // norms by layer, an object; with --log-gradients
 constexpr std::array lasts = {"step", "epoch", "learning_rate", "tokens", "skipped", "seconds"};
 
@@ -50,7 +51,8 @@ std::vector<Json> layers_of(const std::vector<Json>& lines) {
 void take_steps(const std::vector<Json>& lines, RunLog& run) {
   run.together = std::max<int64_t>(1, (int64_t(lines.size()) - 1) / max_log_entries + 1);
   std::vector<std::string> averaged(means.begin(), means.end());
-  if (!lines.empty() && lines.back().contains(guided)) averaged.push_back(guided);
+  for (const char* term : terms)
+    if (!lines.empty() && lines.back().contains(term)) averaged.push_back(term);
   for (const char* key : lasts) run.steps[key] = Json::array();
   for (const std::string& key : averaged) run.steps[key] = Json::array();
   for (const Json& norms : layers_of(lines))

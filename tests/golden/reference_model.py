@@ -9,6 +9,7 @@ import torch
 
 U32 = np.uint64(0xFFFFFFFF)
 DUMMY = 0xFFFFFFFF  # the pair of dummy sentences
+SECOND = 1 << 31  # set in the pairs of the second pass of a consistency loss
 GATES = {"swiglu": torch.nn.functional.silu, "geglu": torch.nn.functional.gelu}
 ACTIVATIONS = {
     "relu": torch.relu, "gelu": torch.nn.functional.gelu, "silu": torch.nn.functional.silu,
@@ -146,6 +147,8 @@ class Model:
         x = self.w["embedding.weight" if shared else f"{stack}.embedding.weight"][torch.tensor(ids)]
         if c["scaled_embeddings"]:
             x = x * math.sqrt(d)
+        if pair & SECOND and c.get("cutoff"):
+            x = x * torch.tensor(self.kept(stack, pair, n))[:, None]
         at = np.arange(n)[:, None] + c["position_offset"]
         if c["positions"] == "learned":
             x = x + self.w[f"{stack}.positions.weight"][c["position_offset"]:][:n]
@@ -159,6 +162,11 @@ class Model:
             positions = np.concatenate([np.sin(angle), np.cos(angle)], axis=1)
             x = x + torch.tensor(positions, dtype=self.dtype)
         return self.keep(c["dropout"], self.site(stack, 0, self.EMBEDDING), pair, n, x)
+
+    def kept(self, stack, pair, n):
+        """0 for the rows of a second pass that have no token."""
+        words = philox(self.c["seed"], 0x63757473, (0, pair, np.arange(n), int(stack == "decoder")))
+        return (words[:, 0] >= int(self.c["cutoff"] * 2**32)).astype(np.float64)
 
     def frequencies(self):
         """Angles per position of rotary positions, by the functions of Hugging Face's models."""
@@ -269,3 +277,22 @@ class Model:
             total = total - (1 - eps) * label - eps / (vocabulary - 1) * (logp.sum() - label)
             nll = nll - label
         return torch.cat(rows), total, nll
+
+    def consistency_loss(self, batch):
+        """What is minimised, and the sums over labels of the first pass's smoothed loss, its -log p
+        and the KL terms without their weight."""
+        objective, loss, nll, consistency = 0, 0, 0, 0
+        for sentence in batch:
+            if sentence["pair"] == DUMMY:
+                continue
+            second = {**sentence, "pair": sentence["pair"] ^ SECOND}
+            logits, own, own_nll = self.loss([sentence])
+            other_logits, other, _ = self.loss([second])
+            p, q = torch.log_softmax(logits, dim=-1), torch.log_softmax(other_logits, dim=-1)
+            kl = (p.exp() * (p - q)).sum()
+            if self.c["consistency"] == "rdrop":
+                kl = (kl + (q.exp() * (q - p)).sum()) / 2
+                objective = objective + other
+            objective = objective + own + self.c["consistency_weight"] * kl
+            loss, nll, consistency = loss + own, nll + own_nll, consistency + kl
+        return objective, loss, nll, consistency

@@ -14,8 +14,9 @@ struct Embed {
     Octet<T> word;
     Octet<float> place;
     RowMask mask;
+    float scale;
   };
-  const int32_t* ids;
+  const int32_t *ids, *cut;
   Matrix table, positions, out;
   Dropout drop;
   float scale;
@@ -28,11 +29,12 @@ struct Embed {
       in.place =
           read_octet(row_of<float>(positions, drop.keys.position[i]) + column, count, packed);
     in.mask.read(drop, i);
+    in.scale = cut && cut[i] ? 0.0f : scale;
   }
   TX_DEVICE void finish(int64_t i, int64_t column, int count, const Loaded& in,
                         float (&value)[octet]) const {
 #pragma unroll
-    for (int j = 0; j < octet; ++j) value[j] = in.word[j] * scale + in.place[j];
+    for (int j = 0; j < octet; ++j) value[j] = in.word[j] * in.scale + in.place[j];
     in.mask.apply(drop, column, value);
     write_octet(row_of<T>(out, i) + column, count, packed, octet_of<T>(value));
   }
@@ -53,6 +55,7 @@ struct AddRows {
   bool packed;
   const uint32_t* keys;   // by row
   const uint32_t* order;  // rows, by rising key and then by row
+  const int32_t* cut;     // by row, adds nothing if not 0; may be null
   uint32_t *start, *end;  // by key, of the keys that occur
   float* partial;         // (blocks_of(rows, chunk_rows), D)
 
@@ -75,19 +78,21 @@ TX_DEVICE void add_places(const AddRows& p, int64_t first, int64_t last, int64_t
   for (int64_t i = first; i < last; i += at_once) {
     Octet<T> in[at_once];
     RowMask mask[at_once];
+    float scale[at_once];
 #pragma unroll
     for (int k = 0; k < at_once; ++k) {
       if (i + k >= last) continue;
       const int64_t row = p.order[i + k];
       in[k] = read_octet(row_of<T>(p.dout, row) + column, count, p.packed);
       mask[k].read(p.drop, row);
+      scale[k] = p.cut && p.cut[row] ? 0.0f : p.scale;
     }
 #pragma unroll
     for (int k = 0; k < at_once; ++k) {
       if (i + k >= last) continue;
       float value[octet];
 #pragma unroll
-      for (int j = 0; j < octet; ++j) value[j] = in[k][j] * p.scale;
+      for (int j = 0; j < octet; ++j) value[j] = in[k][j] * scale[k];
       mask[k].apply(p.drop, column, value);
 #pragma unroll
       for (int j = 0; j < octet; ++j) sum[j] += value[j];
@@ -136,8 +141,8 @@ __global__ void __launch_bounds__(warps* warp_size) add_partial(AddRows p) {
 }
 
 // `order` may be null.
-void add_rows(Cuda::State& state, const uint32_t* keys, const uint32_t* order, Matrix dout,
-              double scale, const Dropout& drop, Matrix to) {
+void add_rows(Cuda::State& state, const uint32_t* keys, const uint32_t* order, const int32_t* cut,
+              Matrix dout, double scale, const Dropout& drop, Matrix to) {
   const int64_t rows = dout.rows, tiles = blocks_of(dout.cols, warp_size * octet);
   if (rows == 0) return;
   const size_t ends = (size_t(to.rows) * sizeof(uint32_t) + 255) / 256 * 256;
@@ -153,6 +158,7 @@ void add_rows(Cuda::State& state, const uint32_t* keys, const uint32_t* order, M
                   all_packed(dout, to),
                   keys,
                   order,
+                  cut,
                   reinterpret_cast<uint32_t*>(scratch),
                   reinterpret_cast<uint32_t*>(scratch + ends),
                   reinterpret_cast<float*>(scratch + 2 * ends)};
@@ -166,23 +172,23 @@ void add_rows(Cuda::State& state, const uint32_t* keys, const uint32_t* order, M
 
 }  // namespace
 
-void Cuda::embed(const int32_t* ids, Matrix table, double scale, Matrix positions,
-                 const Dropout& drop, Matrix out) {
+void Cuda::embed(const int32_t* ids, const int32_t* cut, Matrix table, double scale,
+                 Matrix positions, const Dropout& drop, Matrix out) {
   const Timed timed(*state_, "embedding", traffic(out));
   with_type(out.dtype, [&](auto t) {
     const bool packed = all_packed(table, positions, out);
-    const Embed<decltype(t)> op{ids, table, positions, out, drop, float(scale), packed};
+    const Embed<decltype(t)> op{ids, cut, table, positions, out, drop, float(scale), packed};
     pass(*state_, op, out.rows, out.cols);
   });
 }
 
-void Cuda::embed_backward(const int32_t* ids, const int32_t* by_id, Matrix dout, double scale,
-                          const Dropout& drop, Matrix dtable, Matrix dpositions) {
+void Cuda::embed_backward(const int32_t* ids, const int32_t* by_id, const int32_t* cut, Matrix dout,
+                          double scale, const Dropout& drop, Matrix dtable, Matrix dpositions) {
   const Timed timed(*state_, "embedding, backward", traffic(dout));
   const auto keys = [](const int32_t* x) { return reinterpret_cast<const uint32_t*>(x); };
-  add_rows(*state_, keys(ids), keys(by_id), dout, scale, drop, dtable);
+  add_rows(*state_, keys(ids), keys(by_id), cut, dout, scale, drop, dtable);
   if (!dpositions.empty())
-    add_rows(*state_, drop.keys.position, nullptr, dout, 1, drop, dpositions);
+    add_rows(*state_, drop.keys.position, nullptr, nullptr, dout, 1, drop, dpositions);
 }
 
 }  // namespace tx

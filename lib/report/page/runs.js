@@ -14,6 +14,8 @@ const quantities = [
     validation: 'validation_perplexity' },
   { id: 'guided_loss', title: 'Guided alignment loss, nats per aligned token',
     steps: 'guided_loss' },
+  { id: 'consistency_loss', title: 'Divergence of the two passes, nats per target token',
+    steps: 'consistency_loss' },
   { id: 'learning_rate', title: 'Learning rate', steps: 'learning_rate', fromZero: true },
   { id: 'gradient_norm', title: 'Gradient norm, before clipping', steps: 'gradient_norm' },
   { id: 'tokens_per_second', title: 'Tokens per second', steps: 'tokens_per_second',

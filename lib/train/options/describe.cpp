@@ -230,6 +230,20 @@ void describe_regularisation(Options& o, TrainOptions& t) {
         "The correct token gets the probability 1 - E, each of the V - 1 others E / (V - 1).")
       .range(0, 0.99)
       .default_is("0.1; 0 when training on one text");
+  o.add("--consistency", t.consistency, "none|simcut|rdrop",
+        "compute each batch twice and penalise different predictions",
+        "simcut: the second pass lacks the embeddings of random tokens, and the loss gains "
+        "--consistency-weight times KL(first || second) (Gao et al., 2022). rdrop: the passes "
+        "differ by dropout, and the loss is the sum of both, plus the weight times the mean of the "
+        "two divergences (Liang et al., 2021). A step takes about twice as long.")
+      .one_of({"none", "simcut", "rdrop"})
+      .excludes({"--guided-alignment"});
+  o.add("--consistency-weight", t.consistency_weight, "X", "weight of the divergence")
+      .range(0.001, 1000)
+      .needs({"--consistency simcut", "--consistency rdrop"});
+  o.add("--cutoff", t.cutoff, "P", "share of the embeddings that --consistency simcut omits")
+      .range(0, 0.99)
+      .needs({"--consistency simcut"});
 }
 
 void describe_optimizer(Options& o, TrainOptions& t) {

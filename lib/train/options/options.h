@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/view.h"
 #include "lib/cli/options.h"
 #include "lib/model/config.h"
 
@@ -67,6 +68,8 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
   int accumulate = 1;
   bool recompute = false, tune = false;
   double dropout = 0.1, attention_dropout = 0, relu_dropout = 0, label_smoothing = 0.1;
+  std::string consistency = "none";  // or simcut, rdrop
+  double consistency_weight = 3, cutoff = 0.05;
 
   std::string optimizer = "adam", schedule = "paper";
   double lr = 0, lr_factor = 1, clip_norm = 1, weight_decay = 0;
@@ -93,6 +96,10 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
   bool one_text() const { return denoise || kind != ModelKind::encoder_decoder; }
   ModelConfig model_config() const;
   void take_model(const ModelConfig& of);  // sets the options to the shape of this model
+  int passes() const { return consistency == "none" ? 1 : 2; }  // over a training batch
+  Consistency consistency_term() const {
+    return {consistency == "none" ? 0 : consistency_weight, consistency == "rdrop"};
+  }
   bool rate_falls() const { return schedule == "linear" || schedule == "cosine"; }  // to 0
   // The maximum length of a sentence in the text, in tokens.
   int longest_text() const { return one_text() ? context - 1 : max_length; }

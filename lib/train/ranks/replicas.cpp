@@ -32,6 +32,7 @@ void check_parts(const TrainOptions& options, int ranks) {
   if (options.device != "cpu") throw UsageError(option + " is CPU-only: give --device cpu");
   if (!options.guided_alignment.empty())
     throw UsageError(option + " is not supported with --guided-alignment");
+  if (options.passes() > 1) throw UsageError(option + " is not supported with --consistency");
   for (const std::string& metric : options.valid_metric)
     if (is_translated(metric))
       throw UsageError(option + " is not supported with --valid-metric " + metric +

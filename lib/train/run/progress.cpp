@@ -52,6 +52,7 @@ void ProgressLog::Sums::add(const StepDone& step) {
   labels += step.record.labels;
   guided += step.record.guided;
   guided_rows += step.record.guided_rows;
+  consistency += step.record.consistency;
 }
 
 void ProgressLog::add(const StepDone& step) {
@@ -86,6 +87,7 @@ void ProgressLog::flush() {
             {"skipped", last_.skipped},
             {"seconds", seconds()}};
   if (!options_.guided_alignment.empty()) line["guided_loss"] = sums_.guided_loss();
+  if (options_.passes() > 1) line["consistency_loss"] = sums_.consistency / labels;
   if (!last_.gradient_norms.is_null()) line["gradient_norms"] = last_.gradient_norms;
   write(line);
   if (printed_.steps > 0) print(sums_);  // else --log-seconds has printed this step already
@@ -140,9 +142,12 @@ void ProgressLog::print(const Sums& sums) {
                   figure(std::exp(sums.nll / labels), 2).c_str(), last_.record.rate,
                   std::abs(last_.record.gradient_norm),  // else "-nan"
                   sums.tokens_per_second());
-    const std::string guided =
-        !options_.guided_alignment.empty() ? ", guided loss " + figure(sums.guided_loss(), 4) : "";
-    log_.info(step_text() + text + guided + outlook_text());
+    std::string terms;
+    if (!options_.guided_alignment.empty())
+      terms += ", guided loss " + figure(sums.guided_loss(), 4);
+    if (options_.passes() > 1)
+      terms += ", consistency loss " + figure(sums.consistency / labels, 4);
+    log_.info(step_text() + text + terms + outlook_text());
   }
   printed_ = Sums{};
   printed_at_ = clock_();

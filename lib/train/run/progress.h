@@ -56,7 +56,7 @@ class ProgressLog {
 
  private:
   struct Sums {
-    double loss = 0, nll = 0, guided = 0, seconds = 0;
+    double loss = 0, nll = 0, guided = 0, consistency = 0, seconds = 0;
     int64_t labels = 0, guided_rows = 0, tokens = 0, steps = 0;
     void add(const StepDone& step);
     double guided_loss() const { return guided / double(guided_rows); }  // NaN without links

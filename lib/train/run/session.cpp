@@ -181,7 +181,7 @@ void Session::report() {
     tokens.push_back(double(state_.tokens) * double(lengths.rows(side)) /
                      double(run_.feed().epoch_tokens()));
   progress_.end(state_.step, state_.tokens, state_.skipped,
-                step_flops(run_.whole().config(), tokens));
+                step_flops(run_.whole().config(), tokens) * options_.passes());
   if (options_.profile)  // printed with --quiet too
     Log(log_.tool()).info(profile(run_.backend(), run_.times(), progress_.here_seconds()));
 }

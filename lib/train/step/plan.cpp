@@ -159,8 +159,8 @@ std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
   text += line;
   text += "memory\n" + describe_memory(memory, options.recompute);
   const std::string sides = by_side(config, capacities, " + ");
-  const double flops =
-      step_flops(config, {capacities.begin(), capacities.end()}) * options.accumulate;
+  const double flops = step_flops(config, {capacities.begin(), capacities.end()}) *
+                       options.accumulate * options.passes();
   std::snprintf(line, sizeof line, " tokens, %.5g product FLOPs\n", flops);
   return text + "step\n  " + std::to_string(options.accumulate) + " x (" + sides + ")" + line;
 }

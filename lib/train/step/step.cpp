@@ -27,17 +27,22 @@ struct Pass {
   DropoutRates rates;
   CrossGuide guide;
   StepRecord* record = nullptr;
+  double smoothing = 0;
+  Consistency consistency;  // weight 0: every sentence occurs once
 };
 
 // Forward pass and loss; when recording, the context is then ready for backward().
 void forward(Context& context, const Transformer& model, const Parameters& parameters,
-             const Pass& p, double smoothing) {
+             const Pass& p) {
   const Tensor logits = model.forward(context, p.sides, p.rates, {}, p.guide);
   const ModelShard& part = parameters.shard();
   const int64_t tokens = parameters.whole().target().vocabulary;
-  if (part.whole()) return cross_entropy(context, logits, p.labels, tokens, smoothing, p.record);
+  if (p.consistency.weight > 0)
+    return consistency_loss(context, logits, p.labels, tokens, p.smoothing, p.consistency,
+                            p.record);
+  if (part.whole()) return cross_entropy(context, logits, p.labels, tokens, p.smoothing, p.record);
   const ElementRange own = part.of(tokens);
-  split_cross_entropy(context, logits, p.labels, {own.first, own.count, tokens}, smoothing,
+  split_cross_entropy(context, logits, p.labels, {own.first, own.count, tokens}, p.smoothing,
                       p.record, *part.ranks);
 }
 
@@ -65,9 +70,15 @@ size_t Stepper::plan(Backend& backend, Parameters& parameters, const Transformer
   context.recompute = options.recompute;
   parameters.begin_step();
   std::vector<PackedSide> sides(capacities.size());
-  for (size_t i = 0; i < sides.size(); ++i) sides[i].rows = capacities[i];
-  forward(context, transformer, parameters, {sides, nullptr, rates_of(options), {}, nullptr},
-          options.label_smoothing);
+  for (size_t i = 0; i < sides.size(); ++i) sides[i].rows = options.passes() * capacities[i];
+  forward(context, transformer, parameters,
+          {sides,
+           nullptr,
+           rates_of(options),
+           {},
+           nullptr,
+           options.label_smoothing,
+           options.consistency_term()});
   context.backward();
   return counting.peak();
 }
@@ -95,13 +106,22 @@ CrossGuide Stepper::guide() const {
   return guide;
 }
 
+void Stepper::upload(const Batch& batch, Work work) {
+  Copies copies;
+  if (work != Work::evaluate && options_.passes() == 2)
+    copies = {true, options_.consistency == "simcut" ? options_.cutoff : 0, options_.seed};
+  batch_.upload(batch, copies);
+}
+
 void Stepper::run(Work work, int64_t sentences, const std::function<void()>& f) {
   replay(backend_, sentences * 4 + int64_t(work), f);
 }
 
 void Stepper::micro(const Batch& batch, Work work, const std::function<void()>& after_closure) {
   const double start = now();
-  batch_.upload(batch);
+  const Consistency consistency =
+      work == Work::evaluate ? Consistency() : options_.consistency_term();
+  upload(batch, work);
   const CrossGuide guide = this->guide();
   const auto pass = [&] {
     if (work == Work::train) parameters_.begin_step();
@@ -112,7 +132,8 @@ void Stepper::micro(const Batch& batch, Work work, const std::function<void()>& 
     DropoutRates rates;
     if (context.recording) rates = rates_of(options_, record_);
     forward(context, transformer_, parameters_,
-            {batch_.sides(), batch_.labels(), rates, guide, record_}, options_.label_smoothing);
+            {batch_.sides(), batch_.labels(), rates, guide, record_, options_.label_smoothing,
+             consistency});
     const double middle = now();
     times_.forward += middle - start;
     context.backward();
@@ -147,7 +168,7 @@ void Stepper::add(const std::vector<Batch>& batches, TermRange range, bool last)
 void Stepper::prepare(const std::vector<Batch>& batches) {
   size_t first = 0;
   if (rank_sum_ && !rank_sum_->mine().empty()) first = size_t(rank_sum_->mine().front().lo);
-  if (first < batches.size()) batch_.upload(batches[first]);
+  if (first < batches.size()) upload(batches[first], Work::train);
 }
 
 void Stepper::launch(const std::vector<Batch>& batches, int64_t number, double rate,

@@ -75,6 +75,7 @@ class Stepper {
  private:
   enum class Work { evaluate, train, update };
   CrossGuide guide() const;
+  void upload(const Batch& batch, Work work);
   void micro(const Batch& batch, Work work, const std::function<void()>& after_closure = {});
   void add(const std::vector<Batch>& batches, TermRange range, bool last = false);
   void add_last(const Batch& batch);

@@ -42,8 +42,8 @@ part=$(optimizer_state 4)
 awk "BEGIN { exit !($whole > 3.9 * $part && $whole < 4.1 * $part) }" ||
   fail "of 4 ranks one holds $part MiB of optimizer state, a single one $whole"
 
-# A run stopped after step 6 on 4 ranks resumes on 2; with BPE-dropout and sgd.
-set -- --bpe-dropout 0.1 --optimizer sgd --lr 0.5
+# A run stopped after step 6 on 4 ranks resumes on 2; with BPE-dropout, sgd and SimCut.
+set -- --bpe-dropout 0.1 --optimizer sgd --lr 0.5 --consistency simcut
 expect_status 0 on_ranks 1 "$@" -o run
 mv run whole
 expect_status 0 on_ranks 4 "$@" -o run

@@ -60,7 +60,7 @@ void check_forward(const Problem& p) {
     const Matrix out = run.output(p.rows, p.width, p.t);
     const tx::Dropout drop = run.dropout(p.drop);
     const int32_t* ids = run.array(p.ids);
-    run.call([&](auto& b) { b.embed(ids, table, p.scale, positions, drop, out); });
+    run.call([&](auto& b) { b.embed(ids, nullptr, table, p.scale, positions, drop, out); });
     run.keep(out);
   });
   check_close(got[0], naive(p), p.t);
@@ -84,8 +84,9 @@ void check_backward(const Problem& p) {
       const int32_t* ids = run.array(p.ids);
       // Without learned positions, the rows are sorted by id beforehand.
       const int32_t* by_id = learned ? nullptr : run.array(sorted_rows(p.ids));
-      run.call(
-          [&](auto& b) { b.embed_backward(ids, by_id, dout, p.scale, drop, dtable, dpositions); });
+      run.call([&](auto& b) {
+        b.embed_backward(ids, by_id, nullptr, dout, p.scale, drop, dtable, dpositions);
+      });
       run.keep(dtable);
       if (learned) run.keep(dpositions);
     });
@@ -118,7 +119,7 @@ BOOST_AUTO_TEST_CASE(dropping_everything_gives_zero) {
       const Matrix positions = run.input(p.positions, sum_type(p.t));
       const tx::Dropout drop = run.dropout(p.drop);
       const int32_t* ids = run.array(p.ids);
-      run.call([&](auto& b) { b.embed(ids, table, p.scale, positions, drop, out); });
+      run.call([&](auto& b) { b.embed(ids, nullptr, table, p.scale, positions, drop, out); });
       run.keep(out);
     });
     check_close(got[0], Dense(p.rows, p.width), {0, 0});
@@ -131,8 +132,9 @@ BOOST_AUTO_TEST_CASE(no_rows) {
     const Matrix dtable = run.inout(p.dtable, DType::f32), dout = run.input(p.dout, DType::f32);
     const tx::Dropout drop = run.dropout(p.drop);
     const int32_t* ids = run.array(p.ids);
-    run.call(
-        [&](auto& b) { b.embed_backward(ids, nullptr, dout, p.scale, drop, dtable, Matrix{}); });
+    run.call([&](auto& b) {
+      b.embed_backward(ids, nullptr, nullptr, dout, p.scale, drop, dtable, Matrix{});
+    });
     run.keep(dtable);
   });
   check_close(got[0], p.dtable, {0, 0});
@@ -163,8 +165,8 @@ BOOST_AUTO_TEST_CASE(ids_of_tokens_elsewhere) {
       const tx::Dropout drop = run.dropout(p.drop);
       const int32_t* ids = run.array(p.ids);
       run.call([&](auto& b) {
-        b.embed(ids, table, p.scale, positions, drop, to);
-        b.embed_backward(ids, nullptr, dout, p.scale, drop, sums, places);
+        b.embed(ids, nullptr, table, p.scale, positions, drop, to);
+        b.embed_backward(ids, nullptr, nullptr, dout, p.scale, drop, sums, places);
       });
       for (const Matrix& m : {to, sums, places}) run.keep(m);
     });
@@ -175,6 +177,43 @@ BOOST_AUTO_TEST_CASE(ids_of_tokens_elsewhere) {
 }
 #endif
 
+// Cut rows have positions only, and add nothing to the table.
+BOOST_AUTO_TEST_CASE(cut_rows) {
+  for (const DType t : dtypes()) {
+    Problem p(t, 130, 40, 0.1);
+    std::vector<int32_t> cut(p.ids.size());
+    for (size_t i = 0; i < cut.size(); i += 3) cut[i] = 1;
+    Problem without = p;
+    for (size_t i = 0; i < cut.size(); i += 3) {
+      const int32_t none = words - 1;  // a row of zeros
+      without.ids[i] = none;
+    }
+    for (int64_t j = 0; j < p.width; ++j) p.table(words - 1, j) = without.table(words - 1, j) = 0;
+    const auto run_with = [&](const Problem& problem, bool cuts) {
+      return run_layouts([&](Run& run) {
+        const Matrix table = run.input(problem.table, t), to = run.output(p.rows, p.width, t);
+        const Matrix positions = run.input(p.positions, sum_type(t)), dout = run.input(p.dout, t);
+        const Matrix sums = run.inout(p.dtable, sum_type(t));
+        const Matrix places = run.inout(p.dpositions, sum_type(t));
+        const tx::Dropout drop = run.dropout(p.drop);
+        const int32_t* ids = run.array(problem.ids);
+        const int32_t* which = cuts ? run.array(cut) : nullptr;
+        run.call([&](auto& b) {
+          b.embed(ids, which, table, p.scale, positions, drop, to);
+          b.embed_backward(ids, nullptr, which, dout, p.scale, drop, sums, places);
+        });
+        for (const Matrix& m : {to, sums, places}) run.keep(m);
+      });
+    };
+    const Results got = run_with(p, true), want = run_with(without, false);
+    check_close(got[0], want[0], {0, 0});
+    check_close(got[2], want[2], {0, 0});
+    for (int64_t id = 0; id + 1 < words; ++id)
+      for (int64_t j = 0; j < p.width; ++j)
+        BOOST_REQUIRE(std::abs(got[1](id, j) - want[1](id, j)) <= 1e-6 * std::abs(want[1](id, j)));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(rows_do_not_depend_on_other_rows) {
   for (const DType t : dtypes()) {
     const Problem p(t, 63, 63, 0.1);
@@ -183,7 +222,7 @@ BOOST_AUTO_TEST_CASE(rows_do_not_depend_on_other_rows) {
       const Matrix positions = run.input(p.positions, sum_type(t));
       const tx::Dropout drop = run.dropout(p.drop.slice(first, count));
       const int32_t* ids = run.array(part_of(p.ids, first, count));
-      run.call([&](auto& b) { b.embed(ids, table, p.scale, positions, drop, out); });
+      run.call([&](auto& b) { b.embed(ids, nullptr, table, p.scale, positions, drop, out); });
       run.keep(out);
     });
   }
@@ -206,7 +245,7 @@ BOOST_AUTO_TEST_CASE(int8_table) {
       positions[size_t(i)] = float(p.positions(i / width, i % width));
     tx::RowKeys keys;
     keys.position = p.drop.position.data();
-    cpu.embed(p.ids.data(), table, p.scale,
+    cpu.embed(p.ids.data(), nullptr, table, p.scale,
               tx::matrix(positions.data(), DType::f32, longest, width),
               tx::dropout(0, 0, 0, nullptr, keys), tx::matrix(out.data(), DType::f32, 20, width));
     for (int64_t i = 0; i < 20; ++i) {

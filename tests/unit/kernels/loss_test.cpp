@@ -1,4 +1,5 @@
 // cross_entropy: label smoothing, padding columns, ignored rows, gradient.
+#include <array>
 #include <numeric>
 
 #include "tests/unit/kernels/checker.h"
@@ -238,6 +239,83 @@ BOOST_AUTO_TEST_CASE(the_sums_of_two_records) {
                r.rate, double(r.step)}});
   });
   BOOST_TEST((found[0].data == std::vector<double>{11, 22, 33, 44, 55, 66, 0.5, 9}));
+}
+
+// Two passes: the sums, and the gradient against differences of the loss in double.
+BOOST_AUTO_TEST_CASE(consistency) {
+  for (const DType t : dtypes())
+    for (const bool symmetric : {false, true})
+      for (const int64_t vocabulary : {2, 17, 130}) {
+        Problem p(t, 12, vocabulary, 5, 0.1);
+        const int64_t pairs = p.rows / 2;
+        p.labels.resize(size_t(pairs));
+        const double weight = 2.5;
+        // loss, nll and divergence of pair i
+        const auto losses = [&](const Dense& logits, int64_t i) {
+          const auto log_p = [&](int64_t row, int64_t j) {
+            double sum = 0;
+            for (int64_t k = 0; k < vocabulary; ++k) sum += std::exp(logits(row, k));
+            return logits(row, j) - std::log(sum);
+          };
+          const int32_t label = p.labels[size_t(i)];
+          std::array<double, 3> out{};
+          double second = 0;
+          for (int64_t j = 0; j < vocabulary; ++j) {
+            const double target =
+                j == label ? 1 - p.smoothing : p.smoothing / double(vocabulary - 1);
+            const double x = log_p(i, j), y = log_p(pairs + i, j);
+            out[0] -= target * x;
+            second -= target * y;
+            out[1] -= j == label ? x : 0;
+            out[2] += std::exp(x) * (x - y);
+            if (symmetric) out[2] += std::exp(y) * (y - x);
+          }
+          if (symmetric) out[2] /= 2;
+          return std::pair(out, out[0] + weight * out[2] + (symmetric ? second : 0));
+        };
+        std::array<double, 4> sums{};  // and labels
+        Dense gradient(p.rows, vocabulary + p.padding);
+        Dense logits = p.logits;
+        for (int64_t i = 0; i < pairs; ++i) {
+          if (p.labels[size_t(i)] < 0) continue;
+          const auto [own, total] = losses(logits, i);
+          for (size_t k = 0; k < 3; ++k) sums[k] += own[k];
+          sums[3] += 1;
+          for (const int64_t row : {i, pairs + i})
+            for (int64_t j = 0; j < vocabulary; ++j) {
+              constexpr double h = 1e-5;
+              double& x = logits(row, j);
+              const double before = x;
+              x = before + h;
+              const double above = losses(logits, i).second;
+              x = before - h;
+              gradient(row, j) = p.loss_scale * (above - losses(logits, i).second) / (2 * h);
+              x = before;
+            }
+        }
+        const Results got = run_layouts([&](Run& run) {
+          StepRecord start;
+          start.loss_scale = p.loss_scale;
+          StepRecord* record = run.record(start);
+          const Matrix logits = run.inout(p.logits, t);
+          const int32_t* labels = run.array(p.labels);
+          run.call([&](auto& b) {
+            b.consistency_loss(logits, labels, vocabulary, p.smoothing, {weight, symmetric},
+                               record);
+          });
+          const StepRecord r = run.read(record, 1)[0];
+          run.keep({{r.loss, r.nll, r.consistency, double(r.labels)}});
+          run.keep(logits);
+        });
+        BOOST_TEST_CONTEXT(name_of(t) << ", V " << vocabulary << (symmetric ? ", symmetric" : "")) {
+          for (int64_t k = 0; k < 4; ++k)
+            BOOST_TEST(std::abs(got[0](0, k) - sums[size_t(k)]) <= 3e-6 * (1 + sums[size_t(k)]));
+          Tolerance limit = tolerance(t);
+          limit.size = 10 * p.loss_scale * (1 + weight);
+          if (t == DType::f64) limit.of_scale = 1e-9;  // of the differences
+          check_close(got[1], gradient, limit);
+        }
+      }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -64,6 +64,54 @@ BOOST_AUTO_TEST_CASE(positions_end_below_the_longest) {
   BOOST_TEST(largest == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(copies_have_the_rows_twice_and_lose_random_tokens) {
+  TinyModel m({}, int(words->size()), capacities);
+  DeviceBatch device(m.backend, m.parameters, 128, false);
+  device.upload(batches[0]);
+  const auto cut_of = [&](const Copies& copies) {
+    device.upload(batches[0], copies);
+    std::vector<std::vector<int32_t>> cut;
+    for (const PackedSide& side : device.sides())
+      cut.emplace_back(side.cut, side.cut ? side.cut + side.rows : nullptr);
+    return cut;
+  };
+  const auto cut = cut_of({true, 0.25, 7});
+  BOOST_TEST(same(device.labels(), batches[0].labels));
+  for (size_t i = 0; i < batches[0].sides.size(); ++i) {
+    const PackedSide& found = device.sides()[i];
+    const BatchSide& side = batches[0].sides[i];
+    const auto rows = int64_t(side.ids.size());
+    const auto sentences = int64_t(side.offsets.size()) - 1;
+    BOOST_REQUIRE(found.rows == 2 * rows);
+    BOOST_REQUIRE(found.sentences == 2 * sentences);
+    BOOST_TEST((same(found.ids, side.ids) && same(found.ids + rows, side.ids)));
+    BOOST_TEST((same(found.keys.pair, side.pair)));
+    BOOST_TEST((same(found.keys.position + rows, side.position)));
+    for (int64_t s = 0; s <= sentences; ++s)
+      BOOST_TEST(found.offsets[sentences + s] == rows + side.offsets[size_t(s)]);
+    int64_t cuts = 0;
+    for (int64_t row = 0; row < rows; ++row) {
+      BOOST_TEST(found.keys.pair[rows + row] != side.pair[size_t(row)]);
+      BOOST_TEST(!cut[i][size_t(row)]);
+      cuts += cut[i][size_t(rows + row)];
+    }
+    BOOST_TEST(std::abs(double(cuts) / double(rows) - 0.25) < 0.1);
+  }
+  BOOST_TEST((cut[0] != cut[1]));
+  device.upload(batches[1]);
+  BOOST_TEST((cut_of({true, 0.25, 7}) == cut));
+  device.upload(batches[1]);
+  BOOST_TEST((cut_of({true, 0.25, 8}) != cut));
+  batches[0].epoch += 1;
+  device.upload(batches[1]);
+  BOOST_TEST((cut_of({true, 0.25, 7}) != cut));
+  device.upload(batches[1]);
+  BOOST_TEST(cut_of({true, 0, 7})[0].empty());
+  // Validation reads the same batch once.
+  device.upload(batches[0]);
+  BOOST_TEST(device.sides()[0].rows == int64_t(batches[0].sides[0].ids.size()));
+}
+
 BOOST_AUTO_TEST_CASE(a_serial_number_is_uploaded_once) {
   TinyModel m({}, int(words->size()), capacities);
   DeviceBatch device(m.backend, m.parameters, 128, false);
