@@ -28,7 +28,7 @@ class RecordArrays {
   RecordArrays(const AttentionRecord& record, const Selection& selection,
                const DumpOptions& options)
       : record_(record), selection_(selection), options_(options) {
-    if (!record.input.empty()) add_arrays();
+    if (!record.blank()) add_arrays();
     add_head();
   }
   std::vector<Array> take() { return std::move(arrays_); }

@@ -1,6 +1,7 @@
 #include "lib/attention/dump.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "lib/attention/alignment.h"
 #include "lib/attention/importance.h"
@@ -18,13 +19,16 @@ AttentionRecord sentence_of(const Item& item, bool forced, const ModelSet& model
   record.line = item.line;
   record.text = item.text;
   record.forced = forced;
-  const bool two = models.kind() == ModelKind::encoder_decoder;
-  if (two ? item.source.ids.empty() : item.target.empty()) return record;
-  TX_ASSERT(!item.target.empty());
-  if (two) {
-    record.source_ids = item.source.ids;
-    record.source_ids.push_back(Vocabulary::eos);
+  if (item.blank()) return record;
+  record.source_ids = item.source.ids;
+  if (models.kind() == ModelKind::encoder) {
+    record.source_ids.insert(record.source_ids.begin(), Vocabulary::bos);
+    record.source = models.source().tokens(record.source_ids);
+    name_masks(record.source);
+    return record;
   }
+  TX_ASSERT(!item.target.empty());
+  if (models.kind() == ModelKind::encoder_decoder) record.source_ids.push_back(Vocabulary::eos);
   record.input_ids = {Vocabulary::bos};
   record.input_ids.insert(record.input_ids.end(), item.target.begin(), item.target.end() - 1);
   record.target_ids = item.target;
@@ -35,22 +39,37 @@ AttentionRecord sentence_of(const Item& item, bool forced, const ModelSet& model
   return record;
 }
 
+// A link such as RUN/best.safetensors is replaced by the file that it names.
+RecordModel named(const ModelSet& models) {
+  std::filesystem::path file = models.name();
+  std::error_code error;
+  const auto target = std::filesystem::read_symlink(file, error);
+  if (!error) file = file.parent_path() / target;
+  RecordModel out{file.string(), models.source().hash(), models.target().hash()};
+  if (models.kind() == ModelKind::encoder) out.target_vocabulary.clear();
+  if (models.kind() == ModelKind::decoder) out.source_vocabulary.clear();
+  return out;
+}
+
 }  // namespace
 
 Recorder::Recorder(const Selection& selection, bool forced, const Translator& translator)
     : selection_(selection),
       forced_(forced),
       models_(translator.models()),
+      model_(named(models_)),
       backend_(make_backend(translator.options().device, 1)),
       extraction_(backend_, *models_.transformers().front(), models_.dtype(), selection) {}
 
 AttentionRecord Recorder::record(const Item& item, int threads) {
   set_threads(backend_, threads);
   AttentionRecord record = sentence_of(item, forced_, models_);
-  if (record.input.empty()) return record;
+  record.model = model_;
+  if (record.blank()) return record;
   try {
-    std::vector<std::vector<int>> sides{record.input_ids};
-    if (!record.source_ids.empty()) sides.insert(sides.begin(), record.source_ids);
+    std::vector<std::vector<int>> sides;
+    for (const auto* ids : {&record.source_ids, &record.input_ids})
+      if (!ids->empty()) sides.push_back(*ids);
     static_cast<Extracted&>(record) = extraction_.run(sides, record.target_ids);
   } catch (const DataError& error) {
     throw DataError("line " + std::to_string(item.line) + ": " + error.what());
@@ -131,6 +150,12 @@ void translate_items(const Translator& translator, std::vector<Item>& items) {
   }
 }
 
+// Translates the items unless they have targets or the model does not translate.
+void complete(const DumpOptions& options, const Translator& translator, std::vector<Item>& items) {
+  const bool translates = translator.models().kind() == ModelKind::encoder_decoder;
+  if (options.target.empty() && translates) translate_items(translator, items);
+}
+
 constexpr size_t page_lines_together = 16;
 
 // Reads the whole text first: one that is far too long is rejected before the model runs.
@@ -146,7 +171,7 @@ void write_page(const DumpOptions& options, const Translator& translator,
       for (const Item& item : items) page.leave_out(item.line);
       continue;
     }
-    if (options.target.empty()) translate_items(translator, items);
+    complete(options, translator, items);
     records.write(items);
   }
   page.finish();
@@ -157,7 +182,7 @@ void write_page(const DumpOptions& options, const Translator& translator,
 bool read_items(const DumpOptions& options, const Translator& translator, ItemReader& reader,
                 std::vector<Item>& items) {
   if (!reader.read(items)) return false;
-  if (options.target.empty() && !translator.continues()) translate_items(translator, items);
+  complete(options, translator, items);
   return true;
 }
 
@@ -174,7 +199,7 @@ TokenFrequencies frequencies_of(const std::vector<Item>& items, const Selection&
   TokenFrequencies out;
   for (const Item& item : items) {
     const AttentionRecord record = sentence_of(item, false, models);
-    if (!selection.words || record.input.empty())
+    if (!selection.words || record.blank())
       out.add(record);
     else
       out.add(in_words(record, selection, words_of(record, models.source(), models.target())));
@@ -213,6 +238,7 @@ Selection selected(const DumpOptions& options, const Translator& translator, con
 void dump_attention(const DumpOptions& options, const Log& log) {
   TranslatorOptions settings = options.translator;
   settings.models = {options.model};
+  settings.encodes = true;
   settings.languages.needed = false;
   limit_threads(settings.threads, log);
   const Translator translator(settings);

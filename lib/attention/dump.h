@@ -26,6 +26,7 @@ class Recorder {
   const Selection& selection_;
   bool forced_;
   const ModelSet& models_;
+  RecordModel model_;
   Backend backend_;
   Extraction extraction_;
 };

@@ -1,5 +1,7 @@
 #include "lib/attention/input.h"
 
+#include "lib/search/lines/encoding.h"
+
 namespace tx {
 
 namespace {
@@ -40,6 +42,10 @@ bool ItemReader::next(Item& item) {
     take_text(item);
     return true;
   }
+  if (translator_.models().kind() == ModelKind::encoder) {
+    take_masked(item);
+    return true;
+  }
   const Line line = parse_line(text_, {}, translator_, item.source.ids);
   if (line.cut) cuts_.add(text, line.tokens, translator_.max_source(), translator_.limit());
   item.text = text_;
@@ -55,6 +61,16 @@ void ItemReader::take_text(Item& item) {
   if (tokens > max) item.target.resize(size_t(max));
   if (tokens > max) cuts_.add(in_.text(), tokens, max, translator_.limit());
   if (tokens == 0) item.target.clear();
+}
+
+// A line for an encoder, which may contain <mask>.
+void ItemReader::take_masked(Item& item) {
+  item.text = text_;
+  item.source.ids = parse_masked(text_, translator_.models().source());
+  const auto tokens = int64_t(item.source.ids.size()), max = translator_.max_source();
+  if (tokens <= max) return;
+  item.source.ids.resize(size_t(max));
+  cuts_.add(in_.text(), tokens, max, translator_.limit());
 }
 
 void ItemReader::take_target(Item& item) {

@@ -11,13 +11,14 @@
 
 namespace tx {
 
-// One line. A blank one has neither source nor target.
+// One line. A blank one has neither source nor target; other lines of an encoder have no target.
 struct Item {
   int64_t line = 0;
-  Source source;            // tokens without <eos>; empty for a language model
+  Source source;            // tokens without <eos> or <bos>; empty for a language model
   std::vector<int> target;  // tokens predicted, with <eos> if complete
   std::string text;         // the line as read
   std::string translation;
+  bool blank() const { return source.ids.empty() && target.empty(); }
 };
 
 class ItemReader {
@@ -34,6 +35,7 @@ class ItemReader {
  private:
   bool next(Item& item);
   void take_text(Item& item);
+  void take_masked(Item& item);
   void take_target(Item& item);
 
   const Translator& translator_;

@@ -7,7 +7,7 @@
 namespace tx {
 
 void DumpOptions::describe(Options& options) {
-  // A language model has no source, so it has no cross attention.
+  // Only an encoder-decoder has translations and cross-attention.
   const auto of_both = of_kinds({ModelKind::encoder_decoder});
   options.group("Input");
   options
@@ -73,6 +73,7 @@ void DumpOptions::describe(Options& options) {
       .one_of({"heads", "pairs", "scores", "importance"})
       .excludes({"--heatmap", "--html", "--what", "--top", "--average heads", "--average all",
                  "--format safetensors"});
+  options.at("shift").needs(of_kinds({ModelKind::encoder_decoder, ModelKind::decoder}));
   for (const char* name : {"words", "shift"})
     options.at(name).excludes({"--stats scores"}, "scores are between tokens");
   options
@@ -105,7 +106,6 @@ void DumpOptions::describe(Options& options) {
            "By default the page shows every step of the computation; --what weights omits queries, "
            "keys and values, which makes it smaller.")
       .output()
-      .needs(of_both)
       .excludes({"--heatmap", "--format safetensors", "--top", "--shift"})
       .excludes({"--words"}, "a page shows both tokens and words");
   options
@@ -114,10 +114,11 @@ void DumpOptions::describe(Options& options) {
       .range(1, 1000)
       .needs({"--html"});
   options
-      .add("--svg", svg, "FILE", "draw a picture with lines between the two texts instead",
-           "By default cross attention, last layer, all heads.")
+      .add(
+          "--svg", svg, "FILE", "draw a picture with lines between the two texts instead",
+          "By default all heads of the last layer of cross-attention, or of the attention that the "
+          "model has.")
       .output()
-      .needs(of_both)
       .excludes(
           {"--heatmap", "--html", "--stats", "--align", "--what", "--top", "--format safetensors"});
   options
@@ -150,9 +151,9 @@ void DumpOptions::check_model(const Options& options) const {
   const ModelKind kind = kind_of_model(model);
   const std::string name = "--model " + model;
   check_kind(options, kind, name);
-  if (stats == "importance" && kind == ModelKind::decoder)
+  if (stats == "importance" && kind != ModelKind::encoder_decoder)
     throw UsageError("--stats importance needs a model of kind encoder-decoder: " + name +
-                     " is of kind decoder");
+                     " is of kind " + name_of_value(kind));
 }
 
 }  // namespace tx

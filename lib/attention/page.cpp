@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "lib/base/error.h"
+#include "lib/model/positions.h"
 #include "lib/page/page.h"
 
 namespace tx {
@@ -56,6 +57,18 @@ Selection measured(const Selection& selection) {
   return selection.mean_of_heads ? Selection() : selection;
 }
 
+// How scores become weights; window and slopes apply to self-attention.
+Json scores_of(const ModelConfig& config, const Selection& selection) {
+  Json slopes = Json::array();
+  if (config.positions == PositionEncoding::alibi)
+    for (const int head : selection.heads)
+      slopes.push_back(alibi_slopes(config.heads)[size_t(head)]);
+  return {{"scale", config.attention_scale()},
+          {"causal", config.causal_mask},
+          {"window", config.window},
+          {"slopes", std::move(slopes)}};
+}
+
 int64_t base64_bytes(int64_t numbers) { return numbers * 2 * 4 / 3; }
 
 // How many of the first lines fit, assuming translations as long as their sources.
@@ -95,6 +108,7 @@ std::string AttentionPage::sentence(const AttentionRecord& record) const {
               {"source", record.source},
               {"input", record.input},
               {"target", record.target},
+              {"text", record.text},
               {"translation", record.translation},
               {"forced", record.forced},
               {"words",
@@ -171,6 +185,7 @@ std::string AttentionPage::data() const {
   Json head = {{"heads", names(selection_.heads, selection_.mean_of_heads)},
                {"d_k", config.d_k},
                {"d_v", config.d_v},
+               {"scores", scores_of(config, selection_)},
                {"kinds", Json::array()}};
   for (const auto& [kind, layers] : selection_.kinds)
     head["kinds"].push_back(
@@ -215,7 +230,7 @@ std::vector<Item> read_page_text(ItemReader& reader, const AttentionPage& page) 
   while (reader.read(items)) {
     const int64_t line = items.back().line;
     for (Item& item : items)
-      if (!item.source.ids.empty()) all.push_back(std::move(item));
+      if (!item.blank()) all.push_back(std::move(item));
     if (line <= max_page_lines || all.empty()) continue;
     const std::string n = std::to_string(std::max<int64_t>(1, lines_that_fit(all, page)));
     throw DataError("the text has more than " + std::to_string(max_page_lines) +

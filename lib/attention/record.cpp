@@ -111,7 +111,7 @@ const char* average_of(const Selection& selection) {
 // ,"encoder":...,"decoder":...
 void append_kinds(std::string& out, const AttentionRecord& record, const Selection& selection,
                   Quantity quantity, const FigureWriter& writer) {
-  const bool blank = record.input.empty();
+  const bool blank = record.blank();
   for (size_t i = 0; i < selection.kinds.size(); ++i) {
     out += std::string(",\"") + name_of(selection.kinds[i].kind) + "\":";
     static const AttentionMaps none;
@@ -141,7 +141,11 @@ const std::vector<std::string>& tokens_of(const AttentionRecord& record, std::st
 }
 
 Json record_head(const AttentionRecord& record, const Selection& selection) {
-  Json head = {{"line", record.line},
+  const RecordModel& model = record.model;
+  Json head = {{"format_version", record_version}, {"model", model.name}};
+  if (!model.source_vocabulary.empty()) head["source_vocabulary"] = model.source_vocabulary;
+  if (!model.target_vocabulary.empty()) head["target_vocabulary"] = model.target_vocabulary;
+  head.update({{"line", record.line},
                {"source", record.source},
                {"input", record.input},
                {"target", record.target},
@@ -154,7 +158,7 @@ Json record_head(const AttentionRecord& record, const Selection& selection) {
                {"heads", selection.heads},
                {"layers", Json::object()},
                {"rows", Json::object()},
-               {"columns", Json::object()}};
+               {"columns", Json::object()}});
   if (selection.words) {
     head["source_starts"] = record.source_starts;
     head["target_starts"] = record.target_starts;
@@ -228,8 +232,14 @@ AttentionMap join_words(const AttentionMap& map, const WordGroups& rows,
 
 RecordWords words_of(const AttentionRecord& record, const Vocabulary& source,
                      const Vocabulary& target) {
-  return {group_words(source, record.source_ids), group_words(target, record.input_ids),
-          group_words(target, record.target_ids)};
+  RecordWords out{group_words(source, record.source_ids), group_words(target, record.input_ids),
+                  group_words(target, record.target_ids)};
+  if (record.target_ids.empty()) name_masks(out.source.words);
+  return out;
+}
+
+void name_masks(std::vector<std::string>& tokens) {
+  std::replace(tokens.begin(), tokens.end(), std::string("<pad>"), std::string(mask_text));
 }
 
 AttentionRecord in_words(const AttentionRecord& record, const Selection& selection,

@@ -10,11 +10,21 @@
 
 namespace tx {
 
+// The version of the record in tx-attention(5).
+constexpr int record_version = 1;
+
+// The model of a record: its file, and the hashes of the vocabularies of the sides that it has.
+struct RecordModel {
+  std::string name, source_vocabulary, target_vocabulary;
+};
+
 // Row i of decoder and cross is the position that reads input[i] and predicts target[i]. Lists are
 // empty for a blank line.
 struct AttentionRecord : Extracted {
-  int64_t line = 0;                 // in the input, from 1
-  std::vector<std::string> source;  // tokens the encoder reads, with </s>
+  RecordModel model;
+  int64_t line = 0;  // in the input, from 1
+  // Tokens the encoder reads: with </s>, or in a model of kind encoder beginning with <s>.
+  std::vector<std::string> source;
   std::vector<std::string> input;   // tokens the decoder reads, starting with <s>
   std::vector<std::string> target;  // tokens it predicts, with </s> if complete
   std::vector<int> source_ids, input_ids, target_ids;  // their ids
@@ -24,6 +34,8 @@ struct AttentionRecord : Extracted {
   std::string text;         // the line as read
   std::string translation;  // as text
   bool forced = false;      // the target was given
+
+  bool blank() const { return source.empty() && target.empty(); }
 };
 
 // The list that labels the rows or columns of a kind: "source", "input" or "target".
@@ -60,6 +72,8 @@ struct RecordWords {
 };
 RecordWords words_of(const AttentionRecord& record, const Vocabulary& source,
                      const Vocabulary& target);
+// Replaces the name of mask_token, which the text of an encoder contains only for masks.
+void name_masks(std::vector<std::string>& tokens);
 
 // The record in words: weights between words, log P summed over the tokens of a word. Ranks and all
 // other quantities are dropped.

@@ -169,6 +169,8 @@ Selection SelectionOptions::resolve(const ModelConfig& config) const {
   out.mean_of_layers = average == "all";
   out.mean_of_heads = average != "none";
   if (!what.empty()) parse_what(what, out);
+  if (out.log_p && config.kind == ModelKind::encoder)
+    throw UsageError("--what log_p: a model of kind encoder predicts no target; remove log_p");
   out.shift = shift;
   out.words = words;
   out.top = top;
@@ -199,7 +201,7 @@ Selection SelectionOptions::resolve_page(const ModelConfig& config) const {
   SelectionOptions usual = *this;
   if (what.empty() && average == "none") usual.what = "weights,q,k,v";
   Selection out = usual.resolve(config);
-  out.log_p = out.log_p || what.empty();
+  out.log_p = out.log_p || (what.empty() && config.kind != ModelKind::encoder);
   const auto has = [&](Quantity q) { return std::count(out.what.begin(), out.what.end(), q) > 0; };
   const bool steps = has(Quantity::q) && has(Quantity::k) && has(Quantity::v);
   if (!has(Quantity::weights) || out.what.size() != (steps ? 4U : 1U))

@@ -50,9 +50,13 @@ Sides sides_of(const AttentionRecord& record, AttentionKind kind, const Selectio
     out.punctuation.push_back(is_punctuation(columns[column]));
     found[columns[column]].push_back(column);
   }
-  out.eos_column = column_list == "source";
-  out.eos_row =
-      row_list == "source" || (row_list == "target" && record.target_ids.back() == Vocabulary::eos);
+  // The text of a model of kind encoder begins with <s> and has no </s>.
+  const auto ends = [&](const std::string& list) {
+    const std::vector<int>& ids = list == "source" ? record.source_ids : record.target_ids;
+    return list != "input" && !ids.empty() && ids.back() == Vocabulary::eos;
+  };
+  out.eos_column = ends(column_list);
+  out.eos_row = ends(row_list);
   out.equal.resize(labels_of_rows.size());
   out.induction.resize(labels_of_rows.size());
   // In words the lists may differ in length by one.

@@ -112,11 +112,16 @@ Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSe
       models_(std::move(models)),
       rules_(make_rules(options.search, models_->target())) {
   options_.device = models_->device();  // workers must reach the weights
-  if (models_->kind() == ModelKind::encoder)
+  const bool encoder = models_->kind() == ModelKind::encoder;
+  if (encoder && !options_.encodes)
     throw DataError(models_->name() +
                     " is a model of kind encoder, which has no outputs; translating needs one of "
                     "kind encoder-decoder, continuing a text one of kind decoder");
   options_.search.continues = models_->kind() == ModelKind::decoder;
+  if (encoder) {
+    options_ = options_.resolved();
+    return;
+  }
   if (!continues()) {
     options_.search.first_token = first_token(models_->target());
     options_.search.closing = closing_tokens(models_->source());
@@ -147,8 +152,7 @@ int64_t Translator::max_source() const {
 }
 
 const char* Translator::limit() const {
-  return max_source() < options_.max_source ? "the maximum of the model"
-                                            : "--max-length";
+  return max_source() < options_.max_source ? "the maximum of the model" : "--max-length";
 }
 
 std::unique_ptr<TranslationWorker> Translator::worker() const {

@@ -29,6 +29,7 @@ struct TranslatorOptions {
   int threads = available_cpus();
   std::string device = "auto", precision = "auto";
   std::string masked_heads;  // a list for HeadMask
+  bool encodes = false;      // accept models of kind encoder, which cannot translate()
   LanguageChoice languages;  // for multilingual models
 
   void describe_models(Options& options);     // -m

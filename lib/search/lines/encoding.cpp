@@ -39,14 +39,14 @@ LineEncoder::LineEncoder(const ModelSet& models, const EncodingOptions& options,
 
 LineEncoder::~LineEncoder() { backend_->release(buffer_); }
 
-std::vector<int> LineEncoder::parse(const std::string& text) const {
+std::vector<int> parse_masked(const std::string& text, const Vocabulary& vocabulary) {
   std::vector<int> ids, part;
   const size_t width = sizeof mask_text - 1;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t mask = std::min(text.find(mask_text, begin), text.size());
     const std::string between = text.substr(begin, mask - begin);
     if (!is_blank(between)) {
-      models_.source().encode(between, part);
+      vocabulary.encode(between, part);
       ids.insert(ids.end(), part.begin(), part.end());
     }
     if (mask == text.size()) break;

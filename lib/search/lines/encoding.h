@@ -27,6 +27,9 @@ struct EncodedLine {
   std::vector<std::vector<Filled>> masks;  // candidates for each mask, best first
 };
 
+// The ids of a line, with mask_token for each <mask>; none for a blank line.
+std::vector<int> parse_masked(const std::string& text, const Vocabulary& vocabulary);
+
 // One model, used by one thread at a time.
 class LineEncoder {
  public:
@@ -41,8 +44,9 @@ class LineEncoder {
   int64_t longest() const { return longest_; }  // maximum tokens of a line
   int64_t batch_tokens() const { return batch_tokens_; }
   int64_t width() const { return transformer_.config().d_model; }
-  // The line's token ids, with mask_token for each <mask>.
-  std::vector<int> parse(const std::string& text) const;
+  std::vector<int> parse(const std::string& text) const {
+    return parse_masked(text, models_.source());
+  }
   // lines: the token ids of each line; none for a blank line.
   std::vector<EncodedLine> run(const std::vector<std::vector<int>>& lines);
   std::string format(const std::vector<int>& ids, const EncodedLine& line) const;

@@ -7,7 +7,7 @@ for line in 1 2 3; do
   printf 'w5 w6\n' >&3
   read -r record <&4
   case $record in
-    "{\"line\":$line,\"source\":[\"w5\",\"w6\",\"</s>\"],"*) ;;
+    "{\"format_version\":1,"*",\"line\":$line,\"source\":[\"w5\",\"w6\",\"</s>\"],"*) ;;
     *) fail "the answer to line $line" ;;
   esac
 done

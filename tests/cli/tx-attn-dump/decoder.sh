@@ -28,7 +28,18 @@ expect_status 0 tx-attn-dump -m model --stats pairs --words < in
 expect_status 0 tx-attn-dump -m model --format safetensors -o arrays < in
 grep -qa '"1.weights.decoder"' arrays || fail 'no array of weights'
 expect_status 0 tx-attn-dump -m model --words --top 2 < in
-for option in '--tgt in' '--html page' '--svg picture' --align '--stats importance' '--beam 2' '--beam 4' \
+! grep -q '"source_vocabulary"' records || fail 'a vocabulary of the source'
+# Pictures and pages show the text and its log P; a blank line has none.
+expect_status 0 tx-attn-dump -m model --svg picture.svg in
+[ "$(grep -c 'class="caption">line [13]: decoder, layer 1<' picture.svg)" -eq 2 ] || fail 'captions'
+expect_status 0 tx-attn-dump -m model --html page.html in
+expect_empty_stderr
+grep -q ', model model, 2 sentences</footer>' page.html || fail 'the sentences of the page'
+grep -qF '"line":3,"source":[],"input":["\u003cs\u003e","w8"],"target":["w8","\u003c/s\u003e"]' page.html ||
+  fail 'the tokens of the page'
+grep -qF '"text":"w5 w6 w7"' page.html || fail 'the text of the page'
+grep -qE '"log_p":\[-' page.html || fail 'no log P'
+for option in '--tgt in' --align '--stats importance' '--beam 2' '--beam 4' \
   '--alpha 0.6'; do
   # shellcheck disable=SC2086  # a list of words
   expect_status 2 tx-attn-dump -m model $option in

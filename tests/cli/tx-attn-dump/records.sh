@@ -14,11 +14,16 @@ expect_empty_stderr
 expect_stdout_lines 4
 last_stdout > records
 
+# Each record names its format, the model and the hashes of its vocabularies.
+hash=$(sed -n '1s/.*"source_vocabulary":"\([0-9a-f]*\)".*/\1/p' records)
+[ ${#hash} -eq 16 ] || fail "the hash $hash"
+head="{\"format_version\":1,\"model\":\"run/model-4.safetensors\""
+head="$head,\"source_vocabulary\":\"$hash\",\"target_vocabulary\":\"$hash\""
 # rows FILE: the rows of all maps, as numbers.
 rows() { grep -o '\[[0-9][0-9.,e-]*\]' "$1" | grep -v '^\[[0-9]*\(,[0-9]*\)*\]$' | tr -d '[]'; }
 for line in 1 4; do
   sed -n "${line}p" records > record
-  grep -q "^{\"line\":$line,\"source\":\[\"w" record || fail "the start of record $line"
+  grep -q "^$head,\"line\":$line,\"source\":\[\"w" record || fail "the start of record $line"
 # Weights have six decimals. With 2 layers of 4 heads the encoder alone has 32 rows.
   rows record | awk -F , '
     { sum = -1; for (i = 1; i <= NF; ++i) sum += $i; if (sum * sum > (1e-6 * NF) ^ 2) bad = 1 }
@@ -27,7 +32,8 @@ done
 sed -n 4p records | grep -qF '"source":["w4","<unk>","w4","</s>"],"input":["<s>"' ||
   fail 'the tokens of line 4'
 for line in 2 3; do
-  printf '{"line":%d,"source":[],"input":[],"target":[],"source_ids":[],"target_ids":[],' $line
+  printf '%s,"line":%d,"source":[],"input":[],"target":[],' "$head" $line
+  printf '"source_ids":[],"target_ids":[],'
   [ $line -eq 2 ] && printf '"text":"",' || printf '"text":" \\t",'
   printf '"translation":"","forced":false,"average":"none","heads":[0,1,2,3],'
   printf '"layers":{"encoder":[0,1],"decoder":[0,1],"cross":[0,1]},'

@@ -20,6 +20,7 @@ Selection cross_only() {
 
 AttentionRecord small_record() {
   AttentionRecord r;
+  r.model = {"m", "0a", "0b"};
   r.line = 7;
   r.source = {"a\"b", "\u2581c", "</s>"};
   r.input = {"<s>", "x"};
@@ -47,7 +48,9 @@ std::string weight(float w, int digits) {
 
 BOOST_AUTO_TEST_CASE(a_record_is_one_line_of_json) {
   BOOST_TEST(format_record(small_record(), cross_only(), 2) ==
-             "{\"line\":7,\"source\":[\"a\\\"b\",\"\u2581c\",\"</s>\"],\"input\":[\"<s>\",\"x\"],"
+             "{\"format_version\":1,\"model\":\"m\",\"source_vocabulary\":\"0a\","
+             "\"target_vocabulary\":\"0b\",\"line\":7,\"source\":[\"a\\\"b\",\"\u2581c\",\"</"
+             "s>\"],\"input\":[\"<s>\",\"x\"],"
              "\"target\":[\"x\",\"</s>\"],\"source_ids\":[4,5,3],\"target_ids\":[6,3],"
              "\"text\":\"a\\\"b c\",\"translation\":\"x\",\"forced\":false,"
              "\"average\":\"none\",\"heads\":[0,2],\"layers\":{\"cross\":[1]},"
@@ -63,7 +66,8 @@ BOOST_AUTO_TEST_CASE(a_blank_line_has_empty_lists) {
   s.kinds.insert(s.kinds.begin(), {AttentionKind::encoder, {0, 1}});
   s.mean_of_heads = true;
   BOOST_TEST(format_record(r, s, 2) ==
-             "{\"line\":3,\"source\":[],\"input\":[],\"target\":[],\"source_ids\":[],"
+             "{\"format_version\":1,\"model\":\"\",\"line\":3,\"source\":[],\"input\":[],"
+             "\"target\":[],\"source_ids\":[],"
              "\"target_ids\":[],\"text\":\"\",\"translation\":\"\","
              "\"forced\":true,\"average\":\"heads\",\"heads\":[0,2],"
              "\"layers\":{\"encoder\":[0,1],\"cross\":[1]},"

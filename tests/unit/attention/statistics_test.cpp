@@ -26,6 +26,7 @@ AttentionRecord record_of(const std::vector<Maps>& layers) {
   r.source = {"\u2581a", "\u2581,", "</s>"};
   r.input = {"<s>", "x"};
   r.target = {"x", "</s>"};
+  r.source_ids = {4, 6, 3};
   r.target_ids = {5, 3};
   r.maps = {layers};
   return r;
@@ -61,6 +62,19 @@ BOOST_AUTO_TEST_CASE(figures_of_a_head) {
   BOOST_TEST(statistics.figures() == std::size(wanted));
   for (size_t i = 0; i < std::size(wanted); ++i)
     BOOST_TEST_CONTEXT(HeadFigures::names[i]) BOOST_TEST(near(heads[0].values[i], wanted[i]));
+}
+
+// The text of a model of kind encoder begins with <s> and has no </s>.
+BOOST_AUTO_TEST_CASE(a_text_without_its_end) {
+  AttentionRecord r;
+  r.source = {"<s>", "\u2581a", "\u2581b"};
+  r.source_ids = {2, 4, 5};
+  r.maps = {{{encoder}}};
+  AttentionStatistics statistics(selected(AttentionKind::encoder));
+  statistics.add(r);
+  const auto values = statistics.heads()[0].values;
+  BOOST_TEST(values[HeadFigures::eos] == 0);
+  BOOST_TEST(near(values[HeadFigures::confidence], (0.5 + 1 + 0.7) / 3));
 }
 
 // The rows of decoder and cross-attention are the target, whose input has no </s>.
