@@ -17,8 +17,9 @@ constexpr double letter = 7;        // width of a letter of a label
 constexpr double lines_high = 150;  // between the two texts
 constexpr double field_high = 7;    // of one head, above a key
 constexpr double caption_high = 22, margin = 8;
-constexpr double min_weight = 0.01;  // of a drawn line
-constexpr int longest_label = 22;    // letters
+constexpr double min_weight = 0.01, max_min_weight = 0.1;  // of a drawn line, min_line()
+constexpr double widest_line = 3, min_width = 0.4;         // of weight 1 and 0
+constexpr int longest_label = 22;                          // letters
 
 // A text from a printf format whose values are doubles or short strings.
 template <class... T>
@@ -67,6 +68,9 @@ std::vector<bool> rows_drawn(const AttentionRecord& record, const std::vector<st
                   " is not among the queries:" + all + (tokens.size() > 20 ? " ..." : ""));
 }
 
+// The smallest weight with a line. It rises with the number of heads, to keep them apart.
+double min_line(size_t heads) { return std::min(min_weight * double(heads), max_min_weight); }
+
 struct Head {
   const AttentionMap* map;
   std::string name, colour;
@@ -83,6 +87,7 @@ class HeadsDrawing {
     top_ = caption_high + margin + longest(rows_);
     fields_ = top_ + 6 + lines_high;
     bottom_ = fields_ + field_high * double(heads_.size()) + 4;
+    apart_ = std::min(widest_line, (step - 3) / double(heads_.size()));
     legend_ = margin + step * double(std::max(rows_.size(), columns_.size())) + 18;
   }
 
@@ -96,7 +101,8 @@ class HeadsDrawing {
       out.elements += text(rows_[i], x(i), top_, "start", drawn_[i] ? "" : "other");
     for (size_t j = 0; j < columns_.size(); ++j)
       out.elements += text(columns_[j], x(j), bottom_, "end", "");
-    for (size_t h = 0; h < heads_.size(); ++h) out.elements += lines(h) + fields(h) + legend(h);
+    out.elements += lines();
+    for (size_t h = 0; h < heads_.size(); ++h) out.elements += fields(h) + legend(h);
     return out;
   }
 
@@ -112,20 +118,33 @@ class HeadsDrawing {
            html_escaped(label) + "</text>\n";
   }
 
-  std::string lines(size_t h) const {
-    std::string out = "<g stroke=\"" + heads_[h].colour + "\">\n";
-    const double aside = 1.6 * (double(h) - double(heads_.size() - 1) / 2);
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      if (!drawn_[i]) continue;
-      for (size_t j = 0; j < columns_.size(); ++j) {
-        const double weight = heads_[h].map->at(int64_t(i), int64_t(j));
-        if (weight < min_weight) continue;
-        out += formatted(
-            "<path d=\"M%g %gL%g %g\" stroke-width=\"%.2f\" stroke-opacity=\"%.2f\"/>\n", x(i),
-            top_ + 6, x(j) + aside, fields_ - 2, 0.4 + 2.6 * weight, 0.1 + 0.9 * weight);
-      }
+  struct Line {
+    double weight;
+    size_t head, row, column;
+  };
+
+  // The lines of a pair of tokens lie side by side, one for each head, and strong lines are drawn
+  // over weak ones, whatever their heads.
+  std::string lines() const {
+    std::vector<Line> all;
+    for (size_t h = 0; h < heads_.size(); ++h)
+      for (size_t i = 0; i < rows_.size(); ++i)
+        for (size_t j = 0; drawn_[i] && j < columns_.size(); ++j) {
+          const double weight = double(heads_[h].map->at(int64_t(i), int64_t(j)));
+          if (weight >= min_line(heads_.size())) all.push_back({weight, h, i, j});
+        }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Line& a, const Line& b) { return a.weight < b.weight; });
+    std::string out;
+    for (const Line& line : all) {
+      const double aside = apart_ * (double(line.head) - double(heads_.size() - 1) / 2);
+      const double width = min_width + std::max(0.0, apart_ - min_width) * line.weight;
+      out += formatted("<path d=\"M%g %gL%g %g\" stroke=\"%s\" stroke-width=\"%.2f\" ",
+                       x(line.row) + aside, top_ + 6, x(line.column) + aside, fields_ - 2,
+                       heads_[line.head].colour.c_str(), width) +
+             formatted("stroke-opacity=\"%.2f\"/>\n", 0.1 + 0.9 * line.weight);
     }
-    return out + "</g>\n";
+    return out;
   }
 
   // The mean weight of each key over the drawn rows.
@@ -156,6 +175,7 @@ class HeadsDrawing {
   std::vector<std::string> rows_, columns_;
   std::vector<bool> drawn_;
   double top_, fields_, bottom_, legend_;  // vertical positions of texts, fields and legend
+  double apart_;                           // distance of the lines of two heads
 };
 
 std::string head_name(const Selection& selection, size_t head) {

@@ -15,10 +15,20 @@ grep -qE '(href|<script|url\()' all.svg && fail 'the picture refers to something
 tx-attn-dump -m model --svg one.svg --heads 2 --tgt its_target first
 tx-attn-dump -m model --kinds cross --layers 1 --heads 2 --tgt its_target first |
   sed 's/.*"cross":\[\[\[//; s/[]}]*$//; s/\],\[/,/g; s/\[//g' | tr ',' '\n' |
-  awk '$1 >= 0.01 { printf "%.2f\n", 0.4 + 2.6 * $1 }' > wanted
+  awk '$1 >= 0.01 { printf "%.2f\n", 0.4 + 2.6 * $1 }' | sort -n > wanted
 grep -o 'stroke-width="[0-9.]*"' one.svg | grep -o '[0-9.]*' > drawn
 [ "$(wc -l < drawn)" -eq 12 ] || fail "$(wc -l < drawn) lines instead of 12"
 paste wanted drawn | awk '($1 - $2) ^ 2 > 0.0101 ^ 2 { exit 1 }' || fail "widths: $(paste wanted drawn)"
+
+# Heads do not cover each other: the lines of a pair lie side by side, strong ones are drawn last, and
+# weak ones are left out.
+tx-attn-dump -m model --svg four.svg --tgt its_target first
+sed -n 's/.*d="M\([0-9.]*\) [0-9.]*L\([0-9.]*\) .*stroke-width="\([0-9.]*\)" stroke-opacity="\([0-9.]*\)".*/\1 \2 \3 \4/p' \
+  four.svg > lines
+awk 'seen[$1 " " $2]++ { bad = 1 } $4 < last || $4 < 0.1 + 0.9 * 0.04 - 0.005 { bad = 1 } { last = $4 }
+  END { exit bad || NR < 20 }' lines || fail 'lines that cover each other'
+cut -d ' ' -f 1 lines | sort -un | awk 'NR > 1 && $1 - last < 2.9 { exit 1 } { last = $1 }' ||
+  fail 'lines of two heads that touch'
 
 # One token, by text or number; --apart; several layers; words.
 paths() { grep -c '<path d=' "$1"; }
