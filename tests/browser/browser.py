@@ -183,6 +183,43 @@ class Page:
           node.dispatchEvent(new Event('change', {{ bubbles: true }}));
         }})()""")
 
+    def resize(self, width, height):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                  deviceScaleFactor=1, mobile=width < 600)
+
+    def expect_readable(self, width):
+        """The page is not wider than the screen, and no control or heading covers another."""
+        wide = self.value("document.documentElement.scrollWidth")
+        if wide > width:
+            fail(f"the page is {wide} pixels wide on a screen of {width}")
+        covered = self.value("""(() => {
+          const boxes = [...document.querySelectorAll('h1, h2, button, select, input, #said')]
+            .filter((node) => !node.closest('dialog, .grid, .statistics, .matrix'))
+            .map((node) => ({ node, box: node.getBoundingClientRect() }))
+            .filter(({ box }) => box.width > 0 && box.height > 0);
+          const out = [];
+          boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b) => {
+            const width = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
+            const height = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
+            if (width > 1 && height > 1) out.push(`${a.node.outerHTML} ${b.node.outerHTML}`);
+          }));
+          return out;
+        })()""")
+        if covered:
+            fail(f"covered: {covered[0][:300]}")
+
+    def expect_inside(self, texts, frame):
+        """No text reaches beyond its frame, the closest ancestor with this selector."""
+        nodes = f"[...document.querySelectorAll({json.dumps(texts)})]"
+        clipped = self.value(f"""{nodes}.filter((node) => {{
+          const a = node.getBoundingClientRect();
+          const b = node.closest({json.dumps(frame)}).getBoundingClientRect();
+          return a.left < b.left - 1 || a.right > b.right + 1 || a.top < b.top - 1
+            || a.bottom > b.bottom + 1;
+        }}).map((node) => node.textContent)""")
+        if clipped:
+            fail(f"clipped by {frame}: {clipped}")
+
     def screenshot(self, path):
         picture = self.call("Page.captureScreenshot", format="png")["data"]
         pathlib.Path(path).write_bytes(base64.b64decode(picture))

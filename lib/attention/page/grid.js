@@ -8,9 +8,10 @@ class GridView {
   draw() {
     const { page } = this;
     const { layers } = data.kinds[page.kindPlace];
-    const width = Math.max(44, Math.min(120, Math.floor(1080 / data.heads.length) - 10));
+    const room = page.width - 70;
+    const width = Math.max(36, Math.min(120, Math.floor(room / data.heads.length) - 16));
     const head = element('tr', {}, element('td'),
-      data.heads.map((name) => element('th', {}, `head ${name}`)));
+      data.heads.map((name) => element('th', {}, width < 60 ? name : `head ${name}`)));
     const rows = layers.map((name, layer) => element('tr', {},
       element('th', { class: 'text' }, `layer ${name}`),
       data.heads.map((_, place) => element('td', {}, this.small(layer, place, width)))));

@@ -8,9 +8,13 @@ const views = [
   { value: 'statistics', label: 'Statistics', View: StatisticsView },
 ].filter(({ value }) => value !== 'statistics' || data.statistics);
 
+// A model of kind encoder or decoder has one text.
+const hasBoth = data.kinds.length === 0 || data.sentences.every(({ source, target }) =>
+  source.length > 0 && target.length > 0);
+
 const kindTexts = {
-  encoder: 'The source attends to itself',
-  decoder: 'The target attends to itself, up to the current position',
+  encoder: `The ${hasBoth ? 'source' : 'text'} attends to itself`,
+  decoder: `The ${hasBoth ? 'target' : 'text'} attends to itself, up to the current position`,
   cross: 'The target attends to the source',
 };
 
@@ -29,9 +33,9 @@ class Page {
         check: (text) => text.split(',').every((head) => data.heads.includes(head)) },
       unit: { fallback: 'tokens', check: oneOf(['tokens', 'words']) },
       query: { fallback: '', check: (text) => text === '' || number(text) },
-      step: { fallback: String(attentionSteps.length - 1),
-        check: (text) => number(text) && Number(text) < attentionSteps.length },
-      threshold: { fallback: '0.03', check: oneOf(['0', '0.01', '0.03', '0.1', '0.3']) },
+      step: { fallback: '0', check: (text) => number(text) &&
+        Number(text) < attentionSteps.length },
+      threshold: { fallback: '', check: oneOf(['', ...thresholds]) },
       shades: { fallback: 'own', check: oneOf(['own', 'full']) },
     });
     this.controls = element('div', { class: 'controls', id: 'controls' });
@@ -48,6 +52,15 @@ class Page {
     document.querySelector('main').append(this.caption, this.said, this.panel);
     this.state.listen(() => this.draw());
     this.draw();
+    window.addEventListener('resize', () => {
+      if (this.width !== this.drawnWidth && !this.theme.printing) this.draw();
+    });
+  }
+
+  // The width of the drawings, in pixels.
+  get width() {
+    return Math.max(300, this.panel.clientWidth - 2 * parseFloat(
+      getComputedStyle(this.panel).paddingLeft));
   }
 
   // The current choices, as indices into the page's lists.
@@ -71,7 +84,8 @@ class Page {
     return this.state.get('unit') === 'words';
   }
   get threshold() {
-    return Number(this.state.get('threshold'));
+    const given = this.state.get('threshold');
+    return given === '' ? usualThreshold(this.heads.length) : Number(given);
   }
   get full() {
     return this.state.get('shades') === 'full';
@@ -98,10 +112,12 @@ class Page {
   }
 
   rowName() {
-    return this.state.get('kind') === 'encoder' ? 'source (query)' : 'target predicted (query)';
+    if (this.state.get('kind') === 'encoder') return `${hasBoth ? 'source' : 'token'} (query)`;
+    return `${hasBoth ? 'target' : 'token'} predicted (query)`;
   }
   columnName() {
-    return this.state.get('kind') === 'decoder' ? 'target read (key)' : 'source (key)';
+    if (this.state.get('kind') === 'decoder') return `${hasBoth ? 'target' : 'token'} read (key)`;
+    return `${hasBoth ? 'source' : 'token'} (key)`;
   }
   title() {
     const names = this.heads.map((head) => data.heads[head]);
@@ -118,11 +134,18 @@ class Page {
     const { rows, columns } = this.sides();
     const weights = this.shownMap().row(row);
     const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, 3);
-    const targets = this.state.get('kind') === 'encoder' ? null
-      : this.sentence.likelihoods(this.byWords);
-    return `\u201c${rows.labels[row]}\u201d attends most to ` +
-      order.map((j) => `\u201c${columns.labels[j]}\u201d ${decimal(weights[j], 3)}`).join(', ') +
+    const keys = order.map((j) => `\u201c${columns.labels[j]}\u201d ${decimal(weights[j], 3)}`)
+      .join(', ');
+    const label = `\u201c${rows.labels[row]}\u201d`;
+    if (this.state.get('kind') === 'encoder') return `${label} attends most to ${keys}`;
+    const targets = this.sentence.likelihoods(this.byWords);
+    return `${this.haveRead(row)} attends most to ${keys} in order to predict ${label}` +
       (targets ? `; ${sayLikelihood(targets[row])}` : '');
+  }
+  // The token that a row of the target has read. In words the two lists may not correspond.
+  haveRead(row) {
+    return this.byWords ? 'The model'
+      : `Having read \u201c${this.sentence.record.input[row]}\u201d, the model`;
   }
   sayCell(row, column, weight) {
     const { rows, columns } = this.sides();
@@ -192,6 +215,7 @@ class Page {
   }
 
   draw() {
+    this.drawnWidth = this.width;
     document.title = `${this.title()} \u2013 attention`;
     rebuild(this.controls, drawControls(this));
     rebuild(this.head, drawHead(this));

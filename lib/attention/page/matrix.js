@@ -12,6 +12,14 @@ function paint(map, largest) {
   return canvas;
 }
 
+// The colours of a map, from 0 on.
+function colourScale() {
+  const rising = Float32Array.from({ length: 64 }, (_, i) => i / 63);
+  const bar = paint(new AttentionMap(1, 64, rising), 1);
+  bar.className = 'scale';
+  return ['0 ', bar];
+}
+
 class MatrixView {
   constructor(page) {
     this.page = page;
@@ -21,10 +29,13 @@ class MatrixView {
     const { page } = this;
     this.map = page.shownMap();
     this.sides = page.sides();
-    const size = Math.max(this.map.rows, this.map.columns);
-    this.cell = size <= 16 ? 44 : size <= 32 ? 28 : size <= 64 ? 14 : 8;
+    // Cells are as large as fits, but large enough for a label at each row and column.
+    const room = page.width ?? 1150;
+    this.letters = room < narrowDrawing ? 12 : 26;
     this.left = this.widest(this.sides.rows.labels);
     this.top = this.widest(this.sides.columns.labels) * 0.75 + 8;
+    this.cell = Math.floor((room - this.left - 0.9 * this.top) / this.map.columns);
+    this.cell = Math.max(12, Math.min(44, this.cell));
     const width = this.map.columns * this.cell;
     const height = this.map.rows * this.cell;
     this.largest = this.map.largest() || 1;
@@ -43,28 +54,24 @@ class MatrixView {
   }
 
   widest(labels) {
-    return 18 + 7.6 * Math.max(...labels.map((label) => Math.min(26, [...label].length)));
+    return 18 + 7.6 * Math.max(...labels.map((label) => Math.min(this.letters, [...label].length)));
   }
 
-  // Labels every row and column if the labels fit, else every second, third, ...
   labels() {
-    const every = Math.ceil(13 / this.cell);
     const out = [];
     this.sides.rows.labels.forEach((label, i) => {
-      if (i % every) return;
       out.push(element('text', {
         x: this.left - 8, y: this.top + (i + 0.5) * this.cell + 4, 'text-anchor': 'end',
         'data-row': i,
-      }, shortened(label, 26)));
+      }, shortened(label, this.letters)));
     });
     this.sides.columns.labels.forEach((label, j) => {
-      if (j % every) return;
       const x = this.left + (j + 0.5) * this.cell + 2;
       out.push(element('text', {
         x, y: this.top - 8, transform: `rotate(-50 ${x} ${this.top - 8})`, 'data-column': j,
-      }, shortened(label, 26)));
+      }, shortened(label, this.letters)));
     });
-    return element('g', {}, out);
+    return element('g', { class: this.cell < 15 ? 'tight' : '' }, out);
   }
 
   numbers() {
@@ -125,12 +132,9 @@ class MatrixView {
 
   scale() {
     const most = this.page.full ? 1 : this.largest;
-    const rising = Float32Array.from({ length: 64 }, (_, i) => i / 63);
-    const bar = paint(new AttentionMap(1, 64, rising), 1);
-    bar.className = 'scale';
-    return element('p', { class: 'soft' }, '0 ', bar, ` ${decimal(most)}`,
+    return element('p', { class: 'soft' }, colourScale(), ` ${decimal(most)}`,
       this.page.full ? '' : ' (the largest weight of this map)',
-      '. Rows attend to columns; each row sums to 1. ',
+      `. Rows: ${this.page.rowName()}; columns: ${this.page.columnName()}. Each row sums to 1. `,
       'Hover over a cell to read it, click to select its row.');
   }
 }

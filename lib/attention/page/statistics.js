@@ -16,6 +16,14 @@ const figureTitles = {
   induction: 'weight on positions after an earlier occurrence of the row\u2019s token (decoder)',
 };
 
+// Figures that say nothing about a kind of attention: cross-attention is between two texts, whose
+// positions do not correspond; the text that a decoder reads has no end.
+const meaningless = {
+  encoder: ['induction'],
+  decoder: ['eos'],
+  cross: ['previous', 'self', 'next', 'induction'],
+};
+
 // Jensen-Shannon distances of all heads of a kind: a symmetric map, as fractions of the maximum.
 function distanceMap(kindPlace) {
   const count = data.kinds[kindPlace].layers.length * data.heads.length;
@@ -39,18 +47,22 @@ class StatisticsView {
   draw() {
     const { heads, lines } = data.statistics;
     const kind = data.kinds[this.page.kindPlace];
-    const figures = Object.keys(heads[0]).filter((name) => name in figureTitles);
+    const figures = Object.keys(heads[0]).filter((name) => name in figureTitles &&
+      !meaningless[kind.kind].includes(name) && (name !== 'eos' || hasBoth));
     const rows = heads.filter((head) => head.kind === kind.kind);
     const { figure, descending } = this.sorted;
     if (figure) rows.sort((a, b) => (descending ? -1 : 1) * (a[figure] - b[figure]));
     const largest = Object.fromEntries(figures.map((name) =>
-      [name, Math.max(...heads.map((head) => Math.abs(head[name]))) || 1]));
-    return [element('table', { class: 'statistics', id: 'statistics' },
+      [name, Math.max(...rows.map((head) => Math.abs(head[name]))) || 1]));
+    return [element('div', { class: 'scroll' }, element('table', { class: 'statistics',
+      id: 'statistics' },
       element('tr', {}, element('th', {}, 'layer'), element('th', {}, 'head'),
-        figures.map((name) => element('th', {}, this.sorter(name)))),
-      rows.map((row) => this.row(row, kind, figures, largest))),
+        figures.map((name) => element('th', { 'aria-sort': name !== figure ? 'none'
+          : descending ? 'descending' : 'ascending' }, this.sorter(name)))),
+    rows.map((row) => this.row(row, kind, figures, largest)))),
     element('p', { class: 'soft' }, `Means over all rows of ${lines} `,
       lines === 1 ? 'sentence' : 'sentences', ', computed on tokens; see tx-attn-dump(1). ',
+      'A bar is relative to the largest figure of its column. ',
       'Click a name to sort, a row to show the head.'),
     this.distances()];
   }
@@ -60,10 +72,15 @@ class StatisticsView {
     const { layers } = data.kinds[page.kindPlace];
     const map = distanceMap(page.kindPlace);
     if (map.rows < 2) return null;
-    const canvas = paint(map, 1);
-    canvas.id = 'distances';
-    const side = Math.max(160, Math.min(480, 24 * map.rows));
-    canvas.setAttribute('style', `width:${side}px;height:${side}px`);
+    const largest = map.largest() || 1;
+    const canvas = paint(map, largest);
+    const cell = Math.max(3, Math.min(26, Math.floor((Math.min(page.width, 640) - 80) / map.rows)));
+    const side = cell * map.rows;
+    const at = cell >= 16 ? 34 : 64;
+    const attributes = { id: 'distances', role: 'img',
+      'aria-label': `distances between ${map.rows} heads`,
+      style: `left:${at}px;top:${at}px;width:${side}px;height:${side}px` };
+    for (const [key, value] of Object.entries(attributes)) canvas.setAttribute(key, value);
     const name = (place) => `layer ${layers[Math.floor(place / data.heads.length)]}, ` +
       `head ${data.heads[place % data.heads.length]}`;
     canvas.addEventListener('pointermove', (event) => {
@@ -75,10 +92,33 @@ class StatisticsView {
         decimal(map.at(a, b) * Math.sqrt(Math.LN2), 3)}`);
     });
     canvas.addEventListener('pointerleave', () => page.say(''));
-    return [element('h2', {}, 'Distances between heads'), canvas,
-      element('p', { class: 'soft' }, 'Jensen-Shannon distance of each pair, mean over all rows: ',
-        'from 0 (identical) to 0.833. Rows and columns are the heads, ordered by layer; ',
-        'blocks are heads with similar attention. Hover over a pair to read it.')];
+    const most = decimal(largest * Math.sqrt(Math.LN2), 3);
+    return [element('h2', {}, 'Distances between heads'),
+      element('div', { class: 'matrix', id: 'distance-map' },
+        this.distanceLabels(layers, cell, at, side), canvas),
+      element('p', { class: 'soft' }, colourScale(), ` ${most}: Jensen-Shannon distance of each `,
+        'pair, mean over all rows, 0 for identical heads and at most 0.833. Rows and columns are ',
+        cell >= 16 ? 'LAYER.HEAD' : 'the heads of each layer',
+        '; blocks of small distances are heads with similar attention. ',
+        'Hover over a pair to read it.')];
+  }
+
+  // LAYER.HEAD at each row and column or, if they are too small, the layers.
+  distanceLabels(layers, cell, at, side) {
+    const heads = data.heads.length;
+    const labels = layers.flatMap((layer, i) => (cell >= 16 ? data.heads.map((head, j) =>
+      [i * heads + j + 0.5, `${layer}.${head}`]) : [[(i + 0.5) * heads, `layer ${layer}`]]));
+    const rules = layers.map((_, i) => at + i * heads * cell);
+    return element('svg', { width: at + side + 24, height: at + side + 4, 'aria-hidden': 'true' },
+      labels.map(([place, label]) => {
+        const centre = at + place * cell;
+        return [element('text', { x: at - 6, y: centre + 4, 'text-anchor': 'end',
+          class: 'head-row' }, label),
+        element('text', { transform: `translate(${centre + 4} ${at - 6}) rotate(-${
+          cell >= 16 ? 60 : 45})` }, label)];
+      }),
+      rules.map((place) => element('path', { class: 'rule',
+        d: `M${at - 5} ${place}h5M${place} ${at - 5}v5` })));
   }
 
   sorter(name) {
@@ -98,9 +138,12 @@ class StatisticsView {
     const chosen = layer === page.layerPlace && page.heads.includes(head);
     return element('tr', { 'data-head': `${row.layer}.${row.head}`, class: chosen ? 'chosen' : '',
       onclick: () => page.open(layer, head) },
-    element('td', {}, row.layer), element('td', {}, row.head),
-    figures.map((name) => element('td', { class: name }, decimal(row[name], 3),
-      element('svg', { class: 'weight-bar', width: 40, height: 9 }, element('rect', {
-        width: ((40 * Math.abs(row[name])) / largest[name]).toFixed(1), height: 9 })))));
+    element('td', {}, row.layer), element('td', {}, element('button', { type: 'button',
+      'aria-label': `show layer ${row.layer}, head ${row.head}` }, row.head)),
+    figures.map((name) => element('td', { class: name },
+      element('svg', { class: 'weight-bar', width: 34, height: 9, 'aria-hidden': 'true' },
+        element('rect', { height: 9,
+          width: ((34 * Math.abs(row[name])) / largest[name]).toFixed(1) })),
+      decimal(row[name], 3))));
   }
 }
