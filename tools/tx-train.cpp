@@ -59,12 +59,15 @@ std::vector<std::string> configure(tx::TrainOptions& settings, tx::Options& opti
 }
 
 int describe_in_part(tx::TrainOptions& settings, tx::Options& options,
-                     const tx::ReportOptions& pages, const tx::Log& log) {
-  const tx::ModelConfig model = tx::describe_model(settings, options, log);
-  if (pages.tsv.empty())
-    tx::write_description(model, settings, pages.html);
-  else
-    tx::write_table(tx::value_of_name<tx::DescribeTable>(pages.tsv), model, settings);
+                     const tx::ReportOptions& pages, int ranks, const tx::Log& log) {
+  if (pages.tsv.empty()) {
+    const auto& scorer = tx::make_translation_scorer;
+    tx::write_description(tx::plan_described(settings, options, scorer, ranks, log), settings,
+                          pages.html);
+    return 0;
+  }
+  tx::write_table(tx::value_of_name<tx::DescribeTable>(pages.tsv),
+                  tx::describe_model(settings, options, log), settings);
   return 0;
 }
 
@@ -93,7 +96,7 @@ int run(int argc, char** argv, tx::Job& job) {
   tx::resolve_run(settings, options, log);
   const auto& scorer = tx::make_translation_scorer;
   if (!pages.html.empty() || !pages.tsv.empty())
-    return describe_in_part(settings, options, pages, log);
+    return describe_in_part(settings, options, pages, ranks, log);
   if (settings.describe_only) return tx::describe_training(settings, options, scorer, ranks, log);
   if (settings.parity) return tx::parity(settings, options, log);
   return tx::train(settings, options, tx::command_line(argc, argv), scorer, job, log);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <functional>
 #include <numeric>
+#include <set>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
@@ -24,23 +25,40 @@ int64_t described_steps(const TrainOptions& options) {
   return options.steps > 0 ? options.steps : usual_steps;
 }
 
-// Learning rates at up to drawn_rates + 1 steps, with the first and the last.
-Json rates_of(const TrainOptions& options, int64_t d_model, int64_t steps) {
-  Json out = Json::array();
-  int64_t before = 0;
-  for (int64_t i = 0; i <= drawn_rates; ++i) {
-    const auto step =
-        std::max<int64_t>(1, std::llround(double(steps) * double(i) / double(drawn_rates)));
-    if (step == before) continue;
-    before = step;
-    out.push_back({step, learning_rate(options, d_model, step)});
-  }
-  return out;
+Json memory_of(const DescribedRun& run, bool recompute) {
+  Json parts = Json::array();
+  for (const auto& [name, bytes] : memory_parts(run.memory))
+    parts.push_back({{"name", name}, {"bytes", bytes}});
+  return {{"parts", std::move(parts)},
+          {"total", run.memory.total()},
+          {"recompute", recompute},
+          {"other_activations", run.memory.other}};
+}
+
+Json step_of(const DescribedRun& run, int64_t accumulate) {
+  Json tokens = Json::array();
+  for (size_t side = 0; side < run.capacities.size(); ++side)
+    tokens.push_back({{"side", run.model.side_name(side)}, {"tokens", run.capacities[side]}});
+  const std::vector<double> capacities(run.capacities.begin(), run.capacities.end());
+  return {{"accumulate", accumulate},
+          {"tokens", std::move(tokens)},
+          {"flops", step_flops(run.model, capacities) * double(accumulate)}};
 }
 
 }  // namespace
 
-Json describe_data(const ModelConfig& config, const TrainOptions& options) {
+Json learning_rates(const TrainOptions& options, int64_t d_model, int64_t steps) {
+  std::set<int64_t> drawn{std::clamp<int64_t>(options.warmup, 1, steps)};
+  for (int64_t i = 0; i <= drawn_rates; ++i)
+    drawn.insert(
+        std::max<int64_t>(1, std::llround(double(steps) * double(i) / double(drawn_rates))));
+  Json out = Json::array();
+  for (const int64_t step : drawn) out.push_back({step, learning_rate(options, d_model, step)});
+  return out;
+}
+
+Json describe_data(const DescribedRun& run, const TrainOptions& options) {
+  const ModelConfig& config = run.model;
   const int64_t drawn = described_steps(options);
   Json parameters = Json::array();
   for (const ParameterEntry& e : parameter_table(config))
@@ -53,21 +71,23 @@ Json describe_data(const ModelConfig& config, const TrainOptions& options) {
             {"lr", options.lr},
             {"factor", options.lr_factor},
             {"steps", drawn},
-            {"rates", rates_of(options, config.d_model, drawn)}}},
+            {"rates", learning_rates(options, config.d_model, drawn)}}},
+          {"memory", memory_of(run, options.recompute)},
+          {"step", step_of(run, options.accumulate)},
           {"parameters", std::move(parameters)},
           {"total", parameter_count(config)}};
 }
 
-void write_description(const ModelConfig& config, const TrainOptions& options,
+void write_description(const DescribedRun& run, const TrainOptions& options,
                        const std::string& out) {
   PageSpec page;
   page.title = "The model and its schedule";
   page.footer = made_by("tx-train") + " --describe";
   page.styles = {"lib/page/parts/chart.css", "lib/report/page/describe.css"};
   page.scripts = {"lib/page/parts/chart.js"};
-  for (const char* name : {"schedule", "positions", "parameters", "describe"})
+  for (const char* name : {"schedule", "positions", "parameters", "memory", "describe"})
     page.scripts.push_back(std::string("lib/report/page/") + name + ".js");
-  write_page(out, html_page(page, to_text(describe_data(config, options))));
+  write_page(out, html_page(page, to_text(describe_data(run, options))));
 }
 
 namespace {

@@ -1,20 +1,25 @@
-// tx-train --describe --html: a page with the learning rate, the positional encoding and the
-// parameters by block for the given options. --tsv: numbers to plot them elsewhere.
+// tx-train --describe --html: a page with the learning rate, the positional encoding, the
+// parameters by block, memory and FLOPs for the given options. --tsv: numbers to plot them
+// elsewhere.
 #pragma once
 #include <string>
 
 #include "lib/base/json.h"
 #include "lib/model/config.h"
 #include "lib/train/options/options.h"
+#include "lib/train/step/plan.h"
 
 namespace tx {
 
 // The page's data.
-Json describe_data(const ModelConfig& config, const TrainOptions& options);
+Json describe_data(const DescribedRun& run, const TrainOptions& options);
 
 // Writes the page to `out` ("-": standard output).
-void write_description(const ModelConfig& config, const TrainOptions& options,
+void write_description(const DescribedRun& run, const TrainOptions& options,
                        const std::string& out);
+
+// [step, learning rate] for about 400 steps from 1 to `steps`, with the end of the warm-up.
+Json learning_rates(const TrainOptions& options, int64_t d_model, int64_t steps);
 
 // The tables of --tsv. A table has a header; its columns are separated by tabs.
 enum class DescribeTable {

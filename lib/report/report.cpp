@@ -1,6 +1,7 @@
 #include "lib/report/report.h"
 
 #include <array>
+#include <cmath>
 #include <set>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "lib/base/io.h"
 #include "lib/page/page.h"
 #include "lib/report/describe_page.h"
+#include "lib/train/options/schedule.h"
 
 namespace tx {
 
@@ -102,9 +104,39 @@ std::string notice_of(const RunLog& run) {
          " lines of the log.";
 }
 
+// The learning rate of many steps up to the last one of the log; empty if the schedule of the
+// options is not the one of the log (a run that was resumed with other options).
+Json rates_of(const RunLog& run) {
+  const Json &steps = run.steps, &o = run.options;
+  const auto has = [&](const char* key, auto is) { return o.contains(key) && (o[key].*is)(); };
+  if (!has("schedule", &Json::is_string)) return Json::array();
+  for (const char* key : {"lr", "lr-factor"})
+    if (!has(key, &Json::is_number)) return Json::array();
+  for (const char* key : {"warmup", "steps", "d-model"})
+    if (!has(key, &Json::is_number_integer)) return Json::array();
+  TrainOptions options;
+  options.schedule = o["schedule"].get<std::string>();
+  options.warmup = o["warmup"].get<int64_t>();
+  options.lr = o["lr"].get<double>();
+  options.lr_factor = o["lr-factor"].get<double>();
+  options.steps = o["steps"].get<int64_t>();
+  const auto d_model = o["d-model"].get<int64_t>();
+  int64_t last = 0;
+  for (size_t i = 0; i < steps.at("step").size(); ++i) {
+    if (!steps["step"][i].is_number_integer() || !steps["learning_rate"][i].is_number()) continue;
+    last = steps["step"][i].get<int64_t>();
+    const auto logged = steps["learning_rate"][i].get<double>();
+    if (last < 1 || d_model < 1 ||
+        std::abs(learning_rate(options, d_model, last) - logged) > 1e-6 * std::abs(logged))
+      return Json::array();
+  }
+  return last == 0 ? Json::array() : learning_rates(options, d_model, last);
+}
+
 std::string page_of(const std::vector<RunLog>& runs) {
   PageSpec page;
-  page.title = runs.size() == 1 ? "A training run" : "Training runs";
+  page.title = runs.size() == 1 ? "Training run " : "Training runs ";
+  for (const RunLog& run : runs) page.title += (&run == &runs[0] ? "" : ", ") + run.name;
   for (const RunLog& run : runs)
     if (const std::string notice = notice_of(run); !notice.empty()) page.notices.push_back(notice);
   page.footer = made_by("tx-train") + " --report";
@@ -169,6 +201,7 @@ Json report_data(const std::vector<RunLog>& runs) {
     out["runs"].push_back({{"name", run.name},
                            {"command", run.command},
                            {"steps", run.steps},
+                           {"rates", rates_of(run)},
                            {"validations", run.validations},
                            {"checkpoints", run.checkpoints},
                            {"incidents", run.incidents}});

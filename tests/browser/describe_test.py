@@ -64,9 +64,46 @@ def check_parameters(page):
         fail(f"the embedding is {rows[1]}")
 
 
+def check_labels(page):
+    page.go("")
+    labels = page.value("[...document.querySelectorAll('#schedule .end')]"
+                        ".map((text) => text.textContent)")
+    if labels != ["these settings", "the paper\u2019s formula"]:
+        fail(f"the lines are {labels}")
+    page.expect_inside(".chart text", "svg")
+
+
+def check_resources(page):
+    """Memory and FLOPs, as in the text of --describe."""
+    rows = page.value("[...document.querySelectorAll('#memory tr')].map((row) =>"
+                      " [...row.cells].map((cell) => cell.textContent))")[1:]
+    sizes = [float(row[2].split(" ")[0]) for row in rows]
+    if not math.isclose(sum(sizes[:-1]), sizes[-1], abs_tol=0.5) or not all(
+            row[2].endswith(" MiB") for row in rows):
+        fail(f"memory: {rows}")
+    page.expect("document.querySelector('#panel-resources h2').textContent",
+                f"{rows[-1][2]} of memory")
+    step = dict(page.value("[...document.querySelectorAll('#step tr')].map((row) =>"
+                           " [...row.cells].map((cell) => cell.textContent))"))
+    # 448 tokens on each side; 37,000 x 64 logits are most of it.
+    if step["target tokens per batch"] != "448" or not step["FLOPs per step"].endswith(" GFLOP"):
+        fail(f"a step: {step}")
+    flops = float(step["FLOPs per step"].split(" ")[0]) * 1e9
+    if not 1 < flops / (6 * 448 * 37000 * 64) < 1.2:
+        fail(f"{flops} FLOPs per step")
+
+
+def check_narrow(page):
+    page.resize(420, 800)
+    page.go("")
+    page.expect_readable(420)
+    page.expect_inside(".chart text", "svg")
+
+
 with Browser() as browser:
     page = browser.open(sys.argv[1])
-    for check in (check_schedule, check_positions, check_parameters):
+    for check in (check_schedule, check_positions, check_parameters, check_labels, check_resources,
+                  check_narrow):
         check(page)
         page.expect_quiet()
     page.press("t")

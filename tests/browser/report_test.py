@@ -1,7 +1,7 @@
-"""Tests every control of the page of tx-train --report.  report_test.py PAGE
+"""Tests every control of the page of tx-train --report.  report_test.py PAGE ONE
 
 PAGE has two runs: one of 20 steps with validations and an incident, the other of 40 steps without
-validation; their names contain markup.
+validation; their names contain markup. ONE has a run of 40 steps, logged every 20 steps.
 """
 import sys
 
@@ -33,6 +33,75 @@ def check_charts(page):
             for run in (0, 1)]
     if not ends[0] < ends[1] - 100:
         fail(f"the lines end at {ends}")
+
+
+def check_layout(page):
+    """The table comes first, the title names the runs, and nothing is clipped."""
+    page.expect("document.querySelector('#body > :first-child #summary') !== null")
+    page.expect("document.querySelector('h1').textContent", "Training runs <b>one</b>, two")
+    page.expect_inside(".chart text", "svg")
+    # All charts have the same x-axis.
+    axes = page.value("[...document.querySelectorAll('.chart svg')].map((svg) =>"
+                      " [...svg.querySelectorAll('text[text-anchor=middle]')].map((text) =>"
+                      " `${text.getAttribute('x')} ${text.textContent}`).join())")
+    if len(set(axes)) != 1:
+        fail(f"x-axes {axes}")
+
+
+def check_marks(page):
+    """Validation has hollow marks on a thin line; the mark and the dashes of a run are its own."""
+    strokes = page.value("""[...document.querySelectorAll('#chart-loss [data-series="0"]')].map((one) =>
+        [one.classList.contains('marked'),
+          +one.querySelector('polyline').getAttribute('stroke-width'),
+          [...one.querySelectorAll('.mark')].map((mark) => mark.getAttribute('fill'))])""")
+    if len(strokes) != 2 or strokes[0][0] or strokes[0][2] or not strokes[1][0]:
+        fail(f"training and validation are drawn as {strokes}")
+    if not strokes[1][1] < strokes[0][1] or strokes[1][2] != ["var(--panel)"]:
+        fail(f"training and validation are drawn as {strokes}")
+    # A line of one point is drawn as a mark.
+    page.go("from=50")
+    for run, count in ((0, 1), (1, 0)):
+        page.expect(f"document.querySelectorAll('#chart-learning_rate [data-series=\"{run}\"] .mark')"
+                    ".length", count)
+    page.go("")
+
+
+def check_scales(page):
+    """Perplexity is logarithmic, here exp(6 / step), and accuracy ends at 1."""
+    ys = [float(point.split(",")[1]) for point in
+          page.value(POINTS.format("perplexity", 0)).split(" ")[:3]]
+    share = (ys[1] - ys[0]) / (ys[2] - ys[0])
+    if abs(share - (6 - 3) / (6 - 2)) > 0.02:
+        fail(f"perplexity at {ys}")
+    highest = max(float(text) for text in
+                  texts(page, "#chart-accuracy svg text[text-anchor=end]")[:-1])
+    if highest != 1:
+        fail(f"the axis of accuracy ends at {highest}")
+
+
+def check_narrow(page):
+    page.resize(420, 800)
+    page.go("")
+    page.expect_readable(420)
+    page.expect_inside(".chart text", "svg")
+    page.expect("document.querySelector('#chart-loss svg').getAttribute('width') < 400")
+    page.resize(1280, 900)
+
+
+def check_one(page):
+    page.expect("document.querySelector('h1').textContent", "Training run three")
+    if set(texts(page, "#chart-loss .end")) != {"training"}:
+        fail(f"labels {texts(page, '#chart-loss .end')}")
+    # The warm-up of ten steps ends before the first line of the log.
+    points = [tuple(map(float, point.split(","))) for point in
+              page.value(POINTS.format("learning_rate", 0)).split(" ")]
+    top = min(range(len(points)), key=lambda i: points[i][1])
+    share = (points[top][0] - points[0][0]) / (points[-1][0] - points[0][0])
+    if len(points) != 40 or top != 9 or abs(share - 9 / 39) > 0.01:
+        fail(f"the learning rates are {points}")
+    page.click("#x-minutes")
+    if len(page.value(POINTS.format("learning_rate", 0)).split(" ")) != 40:
+        fail("no learning rates over minutes")
 
 
 def check_axes(page):
@@ -115,8 +184,12 @@ def check_keys(page):
 with Browser() as browser:
     page = browser.open(sys.argv[1], dark=True)
     page.expect("document.documentElement.dataset.theme", "dark")
-    for check in (check_charts, check_axes, check_runs, check_reading, check_tables, check_keys):
+    for check in (check_charts, check_layout, check_marks, check_scales, check_axes, check_runs,
+                  check_reading, check_tables, check_keys, check_narrow):
         check(page)
         page.expect_quiet()
     page.call("Page.printToPDF")
+    page.expect_quiet()
+    page = browser.open(sys.argv[2])
+    check_one(page)
     page.expect_quiet()

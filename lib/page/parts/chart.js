@@ -1,6 +1,11 @@
-// Line charts. Series differ in colour, in dashes and in a label at the end of the line.
+// Line charts. Series differ in colour, in dashes and in a label at the end of the line; one with
+// `dots` is a thin line with a hollow mark at each point, whose shape differs too.
 
 const dashes = ['', '7 4', '2 3', '10 3 2 3', '14 4', '4 2 1 2'];
+
+// Marks around (0, 0): circle, square, triangle, diamond.
+const marks = ['M-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0 -6.8 0z', 'M-3 -3h6v6h-6z',
+  'M0 -4l4 7h-8z', 'M0 -4.4l4.4 4.4l-4.4 4.4l-4.4 -4.4z'];
 
 // About `count` round numbers from low to high.
 function ticks(low, high, count) {
@@ -58,6 +63,11 @@ class Axis {
     return this;
   }
 
+  endAt(high) {
+    this.high = high;
+    if (this.low >= high) this.low = high / 1.1;
+  }
+
   at(x) {
     const share = this.logarithmic ? Math.log(x / this.low) / Math.log(this.high / this.low)
       : (x - this.low) / (this.high - this.low);
@@ -65,25 +75,33 @@ class Axis {
   }
 
   ticks(count) {
-    return this.logarithmic ? logTicks(this.low, this.high) : ticks(this.low, this.high, count);
+    const powers = this.logarithmic ? logTicks(this.low, this.high) : [];
+    return powers.length > 1 ? powers : ticks(this.low, this.high, count);
   }
 }
 
 // series: [{name, label, index, points: [[x, y]], dots}]; index selects colour and dashes.
 // events: [{x, y, text, shape}] are drawn on the series, or at the bottom if y is null.
 class Chart {
+  // xRange: the ends of the x-axis, by default those of the data. most: of the y-axis. letters: of
+  // the longest label, by default of this chart.
   constructor({ id, title, xName, series, events = [], logarithmic = false, width = 570,
-    height = 250, fromZero = false }) {
+    height = 250, fromZero = false, xRange = null, most = Infinity, letters = null }) {
     Object.assign(this, { id, title, xName, series, events, width, height });
     const points = series.flatMap((one) => one.points);
-    const xs = [...points.map(([x]) => x), ...events.map(({ x }) => x)];
+    const xs = xRange ?? [...points.map(([x]) => x), ...events.map(({ x }) => x)];
     const ys = points.map(([, y]) => y).filter((y) => !logarithmic || y > 0);
     const min = (list) => list.reduce((a, b) => Math.min(a, b), Infinity);
     const max = (list) => list.reduce((a, b) => Math.max(a, b), -Infinity);
-    this.x = new Axis(min(xs), max(xs), 62, width - 50, false);
+    // Labels are to the right of the lines or, if they would take much of the width, above them.
+    const labels = 7.6 * (letters ?? max(series.map(({ label }) => label?.length ?? 0))) + 10;
+    this.above = labels > 0.2 * width;
+    const right = width - (this.above ? 14 : Math.max(24, labels));
+    this.x = new Axis(min(xs), max(xs), 62, right, false);
     const low = min(ys);
     this.y = new Axis(fromZero && !logarithmic ? Math.min(0, low) : low, max(ys), height - 38, 14,
       logarithmic).rounded();
+    if (this.y.high > most) this.y.endAt(Math.max(most, max(ys)));
     this.empty = points.length === 0;
     this.labelPlaces = new Map();
   }
@@ -114,8 +132,8 @@ class Chart {
   placeLabels() {
     const min = this.y.logarithmic ? this.y.low : -Infinity;
     const ends = this.series.filter(({ label, points }) => label && points.length > 0)
-      .map((one) => ({ one, x: this.x.at(one.points.at(-1)[0]) + 5,
-        y: this.y.at(Math.max(one.points.at(-1)[1], min)) }))
+      .map((one) => ({ one, x: this.x.at(one.points.at(-1)[0]) + (this.above ? 0 : 5),
+        y: this.y.at(Math.max(one.points.at(-1)[1], min)) - (this.above ? 10 : 0) }))
       .sort((a, b) => a.y - b.y);
     ends.forEach((end, i) => {
       for (const above of ends.slice(0, i)) {
@@ -134,8 +152,8 @@ class Chart {
         element('line', { x1: x.from, x2: x.to, y1: y.at(value), y2: y.at(value), class: 'rule' }),
         element('text', { x: x.from - 6, y: y.at(value) + 4, 'text-anchor': 'end', class: 'soft' },
           shortNumber(value))]),
-      x.ticks(5).map((value) => element('text', { x: x.at(value), y: y.from + 17,
-        'text-anchor': 'middle', class: 'soft' }, shortNumber(value))),
+      x.ticks(this.width < 450 ? 3 : 5).map((value) => element('text', { x: x.at(value),
+        y: y.from + 17, 'text-anchor': 'middle', class: 'soft' }, shortNumber(value))),
       element('line', { x1: x.from, x2: x.to, y1: y.from, y2: y.from, class: 'axis' }),
       element('text', { x: x.to, y: y.from + 33, 'text-anchor': 'end', class: 'soft' },
         this.xName));
@@ -147,13 +165,15 @@ class Chart {
     const places = shown.map(([x, y]) => `${this.x.at(x).toFixed(1)},${this.y.at(y).toFixed(1)}`);
     const colour = colourOf(index);
     const [labelX, labelY] = this.labelPlaces.get(one) ?? [];
-    return element('g', { 'data-series': index },
+    const mark = (filled) => (place) => element('path', { class: 'mark', stroke: colour,
+      d: marks[index % marks.length], transform: `translate(${place})`,
+      fill: filled ? colour : 'var(--panel)' });
+    return element('g', { 'data-series': index, class: dots ? 'marked' : '' },
       element('polyline', { points: places.join(' '), fill: 'none', stroke: colour,
-        'stroke-width': 1.8, 'stroke-dasharray': dashes[index % dashes.length] }),
-      dots ? shown.map(([x, y]) => element('circle', { cx: this.x.at(x).toFixed(1),
-        cy: this.y.at(y).toFixed(1), r: 2.6, fill: colour })) : null,
-      labelX ? element('text', { x: labelX, y: labelY + 4, class: 'end', style: `fill:${colour}` },
-        label) : null);
+        'stroke-width': dots ? 1 : 1.8, 'stroke-dasharray': dashes[index % dashes.length] }),
+      dots ? places.map(mark(false)) : places.length === 1 ? mark(true)(places[0]) : null,
+      labelX ? element('text', { x: labelX, y: labelY + 4, class: 'end', style: `fill:${colour}`,
+        'text-anchor': this.above ? 'end' : 'start' }, label) : null);
   }
 
   event({ x, y, text, shape, index }) {

@@ -19,7 +19,7 @@ class DescribePage {
       features: { fallback: String(model.d_model), check: oneOf(this.features) },
     });
     this.tools = element('div', { class: 'field controls', id: 'tools' });
-    this.panels = Object.fromEntries(['rates', 'encoding', 'blocks'].map((name) =>
+    this.panels = Object.fromEntries(['rates', 'encoding', 'blocks', 'resources'].map((name) =>
       [name, element('div', { class: 'panel', id: `panel-${name}` })]));
     this.theme = new Theme(() => this.draw());
     this.keyboard = new Keyboard([
@@ -32,9 +32,19 @@ class DescribePage {
     document.querySelector('main').append(...Object.values(this.panels));
     this.state.listen(() => this.draw());
     this.draw();
+    window.addEventListener('resize', () => {
+      if (this.width !== this.drawnWidth && !this.theme.printing) this.draw();
+    });
+  }
+
+  // The width of the charts, in pixels.
+  get width() {
+    const { rates } = this.panels;
+    return Math.max(280, rates.clientWidth - 2 * parseFloat(getComputedStyle(rates).paddingLeft));
   }
 
   draw() {
+    this.drawnWidth = this.width;
     const { state } = this;
     const set = (name) => (value) => state.set({ [name]: value });
     const pick = (id, name, list) => slider(id, name, list, state.get(id), set(id));
@@ -47,6 +57,8 @@ class DescribePage {
       pick('length', 'Positions', lengths), pick('features', 'd_model', this.features)),
     drawPositions(this));
     rebuild(this.panels.blocks, drawParameters());
+    rebuild(this.panels.resources, element('div', { class: 'columns' },
+      element('section', {}, drawMemory()), element('section', {}, drawStep())));
   }
 }
 

@@ -1,6 +1,6 @@
 // The parameters by block: a stacked bar for each layer, one segment per kind of sub-layer.
 
-const barLength = 260;
+const barLength = window.innerWidth < 600 ? 90 : 260;
 const parts = ['self-attention', 'cross-attention', 'feed-forward', 'norms', 'embedding'];
 
 // The block and the part of a parameter, from its name in the file.
@@ -44,7 +44,7 @@ function drawParameters() {
     return element('svg', { width: barLength, height: 14 }, rects);
   };
   return [element('h2', {}, `${thousands(data.total)} parameters`),
-    element('table', { id: 'parameters' },
+    element('div', { class: 'scroll' }, element('table', { id: 'parameters' },
       element('tr', {}, element('th', { class: 'text' }, 'block'), element('th', {}),
         element('th', {}, 'total'), used.map((part) => element('th', {}, element('i', {
           class: 'shade', style: `background:${colourOf(parts.indexOf(part))}` }), part))),
@@ -55,6 +55,6 @@ function drawParameters() {
       element('tr', { class: 'total' }, element('td', { class: 'text' }, 'total'),
         element('td', {}), element('td', {}, thousands(data.total)),
         used.map((part) => element('td', {},
-          thousands(all.reduce((sum, entry) => sum + (entry.parts[part] ?? 0), 0)))))),
+          thousands(all.reduce((sum, entry) => sum + (entry.parts[part] ?? 0), 0))))))),
   ];
 }

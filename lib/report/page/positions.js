@@ -48,7 +48,7 @@ function drawPositions(page) {
       '), 1 (', sampleShade(1), ').'),
     canvas, said,
     new Chart({ id: 'waves', title: 'Selected features by position', xName: 'position',
-      width: 1120, height: 220, series: waves }).draw()];
+      width: page.drawnWidth, height: 220, series: waves }).draw()];
 }
 
 function sampleShade(share) {

@@ -22,6 +22,14 @@ class ReportPage {
     document.querySelector('main').append(this.body);
     this.state.listen(() => this.draw());
     this.draw();
+    window.addEventListener('resize', () => {
+      if (this.chartWidth !== this.drawnWidth && !this.theme.printing) this.draw();
+    });
+  }
+
+  // The width of a chart, in pixels: on a small screen its texts keep their size.
+  get chartWidth() {
+    return Math.max(300, Math.min(570, this.body.clientWidth - 30));
   }
 
   keys() {
@@ -54,16 +62,26 @@ class ReportPage {
   }
 
   draw() {
+    this.drawnWidth = this.chartWidth;
     rebuild(this.tools, this.theme.button(), this.keyboard.button());
     rebuild(this.controls, this.drawControls());
-    replaceChildren(this.body, element('p', { class: 'soft', id: 'legend' },
-      'Each run has its own colour and dash pattern; its number is at the end of its line. ',
-      'Lines with dots, marked v, are validation. Triangles mark failed steps, ticks at the ',
-      'bottom checkpoints.'),
-    element('div', { class: 'charts', id: 'charts' },
-      quantities.map((quantity) => this.chart(quantity)),
-      this.shown.map((run) => this.layerCharts(run))), drawSummary(this.runs),
-    drawOptions(data.differing, this.runs));
+    const single = this.runs.length === 1;
+    const charts = [...quantities.map((quantity) => [quantity, this.seriesOf(quantity)]),
+      ...this.shown.flatMap((run) => this.layersOf(run))]
+      .filter(([, { series }]) => series.length > 0);
+    const xs = charts.flatMap(([, { series, events }]) => [...events.map(({ x }) => x),
+      ...series.flatMap(({ points }) => points.map(([x]) => x))]);
+    const range = [Math.min, Math.max].map((end) => xs.reduce((a, b) => end(a, b), xs[0] ?? 0));
+    const letters = Math.max(0, ...charts.flatMap(([, { series }]) =>
+      series.map(({ label }) => label.length)));
+    const legend = element('p', { class: 'soft', id: 'legend' }, single ? '' : 'Each run has its ' +
+      'own colour, dash pattern and mark; its number is at the end of its line. ',
+    `Thin lines with hollow marks${single ? '' : ', labelled v,'} are validation. `,
+    'Filled triangles mark failed steps, ticks at the bottom checkpoints.');
+    replaceChildren(this.body, drawSummary(this.runs), legend,
+      element('div', { class: 'charts', id: 'charts' }, charts.map(([quantity, drawn]) =>
+        this.chart(quantity, drawn, { xRange: range, letters }))),
+      drawOptions(data.differing, this.runs));
   }
 
   drawControls() {
@@ -92,7 +110,9 @@ class ReportPage {
     return (ends.reduce((a, b) => Math.max(a, b), 0) * Number(this.state.get('from'))) / 100;
   }
 
-  chart({ id, title, steps, validation, fromZero }) {
+  // The lines and events of a chart.
+  seriesOf({ id, steps, validation }) {
+    const single = this.runs.length === 1;
     const axis = this.state.get('x');
     const smooth = Number(this.state.get('smooth'));
     const start = this.start();
@@ -102,32 +122,34 @@ class ReportPage {
     for (const run of this.shown) {
       const trained = steps ? late(run.points(steps, axis, smooth)) : [];
       const validated = validation ? late(run.validations(validation, axis)) : [];
-      const { index, label, name } = run;
+      const { index, name } = run;
+      const both = steps && validation;
+      const label = single ? (both ? 'training' : '') : run.label;
       if (trained.length > 0) series.push({ name, label, index, points: trained });
       if (validated.length > 0) {
-        series.push({ name: `${name} validation`, label: steps ? `${label}v` : label, index,
-          points: validated, dots: true });
+        series.push({ name: `${name} validation`, index, points: validated, dots: true,
+          label: single ? (both ? 'validation' : '') : both ? `${label}v` : label });
       }
       if (id === 'loss') events.push(...run.events(axis, trained).filter(({ x }) => x >= start));
     }
-    if (series.length === 0) return null;
-    return new Chart({ id: `chart-${id}`, title, xName: axes[axis].name, series, events, fromZero,
-      logarithmic: this.state.get('y') === 'log' }).draw();
+    return { series, events };
+  }
+
+  chart({ id, title, fromZero, log, most }, { series, events }, shared) {
+    return new Chart({ id: `chart-${id}`, title, xName: axes[this.state.get('x')].name, series,
+      events, fromZero, most, width: this.drawnWidth, ...shared,
+      logarithmic: log || this.state.get('y') === 'log' }).draw();
   }
 
   // The gradient norms of a run with --log-gradients: one chart per stack, a line per layer.
-  layerCharts(run) {
-    const axis = this.state.get('x');
-    const smooth = Number(this.state.get('smooth'));
+  layersOf(run) {
     const start = this.start();
     return ['encoder', 'decoder'].map((stack) => {
-      const series = run.layers(stack, axis, smooth).map(({ name, label, points }, index) => ({
-        name, label, index, points: points.filter(([x]) => x >= start) }))
-        .filter(({ points }) => points.length > 0);
-      if (series.length === 0) return null;
-      return new Chart({ id: `chart-layers-${run.label}-${stack}`,
-        title: `Gradient norm of each ${stack} layer, run ${run.label}`, xName: axes[axis].name,
-        series, logarithmic: this.state.get('y') === 'log' }).draw();
+      const layers = run.layers(stack, this.state.get('x'), Number(this.state.get('smooth')));
+      const series = layers.map(({ name, label, points }, index) => ({ name, label, index,
+        points: points.filter(([x]) => x >= start) })).filter(({ points }) => points.length > 0);
+      return [{ id: `layers-${run.label}-${stack}`,
+        title: `Gradient norm of each ${stack} layer, run ${run.label}` }, { series, events: [] }];
     });
   }
 }
@@ -143,7 +165,7 @@ function drawSummary(runs) {
   const figure = (x) => (Number.isFinite(x) ? shortNumber(x) : '');
   const columns = [
     ['steps', (run) => figure(run.last('step'))],
-    ['minutes', (run) => figure(run.last('seconds') / 60)],
+    ['minutes', (run) => figure(Number((run.last('seconds') / 60).toPrecision(3)))],
     ['tokens', (run) => figure(run.last('tokens'))],
     ['loss', (run) => figure(run.last('loss'))],
     ['best validation perplexity', (run) => figure(run.best()?.validation_perplexity)],
@@ -153,22 +175,22 @@ function drawSummary(runs) {
     ['skipped', (run) => figure(run.last('skipped') ?? 0)],
   ];
   return element('div', { class: 'panel' }, element('h2', {}, 'Summary'),
-    element('table', { id: 'summary' },
+    element('div', { class: 'scroll' }, element('table', { id: 'summary' },
       element('tr', {}, element('th', { class: 'text' }, 'run'),
         columns.map(([name]) => element('th', {}, name))),
       runs.map((run) => element('tr', {}, element('td', { class: 'text' }, sample(run.index),
-        ` ${run.label} ${run.name}`), columns.map(([, text]) => element('td', {}, text(run)))))));
+        ` ${run.label} ${run.name}`), columns.map(([, text]) => element('td', {}, text(run))))))));
 }
 
 function drawOptions(differing, runs) {
   const text = (value) => (value === null ? '\u2013' : typeof value === 'string' ? value
     : JSON.stringify(value));
-  const table = (rows, id) => element('table', { id },
+  const table = (rows, id) => element('div', { class: 'scroll' }, element('table', { id },
     element('tr', {}, element('th', { class: 'text' }, 'option'),
       runs.map((run) => element('th', { class: 'text' }, `${run.label} ${run.name}`))),
     rows.map(({ option, values }) => element('tr', {},
       element('td', { class: 'text' }, `--${option}`),
-      values.map((value) => element('td', { class: 'text value' }, text(value))))));
+      values.map((value) => element('td', { class: 'text value' }, text(value)))))));
   const alike = Object.entries(data.common).map(([option, value]) => ({
     option, values: runs.map((_, i) => (i === 0 ? value : '\u2033')) }));
   return element('div', { class: 'panel' },

@@ -7,11 +7,12 @@ const axes = {
 };
 
 // The charts, in order; one without data is left out. `steps` and `validation`: keys of the log.
+// `log`: always on a logarithmic scale; `most`: of the y-axis.
 const quantities = [
   { id: 'loss', title: 'Loss, nats per target token', steps: 'loss',
     validation: 'validation_loss' },
-  { id: 'perplexity', title: 'Perplexity', steps: 'perplexity',
-    validation: 'validation_perplexity' },
+  { id: 'perplexity', title: 'Perplexity, logarithmic', steps: 'perplexity',
+    validation: 'validation_perplexity', log: true },
   { id: 'guided_loss', title: 'Guided alignment loss, nats per aligned token',
     steps: 'guided_loss' },
   { id: 'consistency_loss', title: 'Divergence of the two passes, nats per target token',
@@ -20,7 +21,7 @@ const quantities = [
   { id: 'gradient_norm', title: 'Gradient norm, before clipping', steps: 'gradient_norm' },
   { id: 'tokens_per_second', title: 'Tokens per second', steps: 'tokens_per_second',
     fromZero: true },
-  { id: 'accuracy', title: 'Validation accuracy', validation: 'validation_accuracy' },
+  { id: 'accuracy', title: 'Validation accuracy', validation: 'validation_accuracy', most: 1 },
   { id: 'bleu', title: 'Validation BLEU', validation: 'validation_bleu' },
   { id: 'chrf', title: 'Validation chrF', validation: 'validation_chrf' },
   { id: 'score', title: 'Score of the validation command', validation: 'validation_score' },
@@ -44,9 +45,21 @@ class Run {
   place(line, axis) {
     if (axis === 'steps') return line.step;
     if (axis === 'minutes') return line.seconds / 60;
+    return line.tokens !== undefined ? line.tokens : this.interpolated(line.step, 'tokens');
+  }
+
+  // Tokens or seconds at a step, between lines of steps and from 0 on.
+  interpolated(step, name) {
     const { steps } = this.record;
-    if (line.tokens !== undefined) return line.tokens;
-    return steps.step.length === 0 ? NaN : between(steps.step, steps.tokens, line.step);
+    if (steps.step.length === 0) return NaN;
+    return between([0, ...steps.step], [0, ...steps[name]], step);
+  }
+
+  // The learning rate of many steps, if the schedule of the options is the one in the log. Its
+  // warm-up may end before the first line of the log.
+  rates(axis) {
+    return this.record.rates.map(([step, rate]) => [this.place({ step,
+      seconds: this.interpolated(step, 'seconds') }, axis), rate]);
   }
 
   // The points of a quantity, each the moving average of the last `smooth` lines.
@@ -65,6 +78,7 @@ class Run {
 
   pointsOf(column, axis, smooth) {
     const { steps } = this.record;
+    if (name === 'learning_rate' && this.record.rates.length > 0) return this.rates(axis);
     const out = [];
     const recent = [];
     steps.step.forEach((step, i) => {

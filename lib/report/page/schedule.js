@@ -17,15 +17,17 @@ function drawSchedule(page) {
   const highest = (points) => points.reduce((best, point) => (point[1] > best[1] ? point : best));
   const [step, rate] = highest(other);
   const chart = new Chart({ id: 'schedule', title: 'Learning rate', xName: 'step', fromZero: true,
-    width: 1120, height: 320, logarithmic: page.state.get('scale') === 'log', series: [
-      { name: 'these settings', label: 'own', index: 0, points: own },
-      { name: `d_model ${width}, warm-up ${warmup}`, label: 'other', index: 1, points: other }] });
+    width: page.drawnWidth, height: page.drawnWidth < 600 ? 240 : 320,
+    logarithmic: page.state.get('scale') === 'log', series: [
+      { name: 'these settings', label: 'these settings', index: 0, points: own },
+      { name: `the paper\u2019s formula, d_model ${width}, warm-up ${warmup}`,
+        label: 'the paper\u2019s formula', index: 1, points: other }] });
   return [chart.draw(),
     element('p', { class: 'soft' },
       `These settings: schedule ${schedule.kind}, d_model ${schedule.d_model}, `,
       `warm-up ${schedule.warmup}. `,
-      `The paper's formula: d_model${'\u207b\u2070\u00b7\u2075'} \u00b7 `,
+      `The paper\u2019s formula: d_model${'\u207b\u2070\u00b7\u2075'} \u00b7 `,
       `min(step${'\u207b\u2070\u00b7\u2075'}, `,
-      `step \u00b7 warm-up${'\u207b\u00b9\u00b7\u2075'}); its maximum is at step `,
+      `step \u00b7 warm-up${'\u207b\u00b9\u00b7\u2075'}); its maximum in this range is at step `,
       element('output', { id: 'highest' }, `${thousands(step)}: ${rate.toExponential(3)}`), '.')];
 }

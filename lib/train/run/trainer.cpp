@@ -161,8 +161,8 @@ ModelConfig describe_model(TrainOptions& options, Options& given, const Log& log
   return described_model(options, given, log);
 }
 
-int describe_training(TrainOptions& options, Options& given, const MakeTranslationScorer& scorer,
-                      int ranks, const Log& log) {
+DescribedRun plan_described(TrainOptions& options, Options& given,
+                            const MakeTranslationScorer& scorer, int ranks, const Log& log) {
   const ModelConfig model = describe_model(options, given, log);
   Backend backend = make_backend(options.device, options.threads);
   const size_t program = anonymous_bytes();
@@ -181,11 +181,17 @@ int describe_training(TrainOptions& options, Options& given, const MakeTranslati
   TrainOptions other = options;
   other.recompute = !options.recompute;
   memory.other = plan_activations({backend, parameters, transformer, other, rest}, capacities);
-  Writer out("-");
-  out.write(describe_run(model, memory, capacities, options));
-  out.close();
   if (sides > 1 && !options.denoise)
     log.info("assuming source and target of equal length; a run uses the ratio of its text");
+  return {model, memory, capacities};
+}
+
+int describe_training(TrainOptions& options, Options& given, const MakeTranslationScorer& scorer,
+                      int ranks, const Log& log) {
+  const DescribedRun run = plan_described(options, given, scorer, ranks, log);
+  Writer out("-");
+  out.write(describe_run(run, options));
+  out.close();
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "lib/train/options/options.h"
 #include "lib/train/ranks/replicas.h"
 #include "lib/train/run/translation_scorer.h"
+#include "lib/train/step/plan.h"
 
 namespace tx {
 
@@ -21,7 +22,11 @@ int train(TrainOptions& options, Options& given, const std::string& command,
 // base model; the options become those of that run.
 ModelConfig describe_model(TrainOptions& options, Options& given, const Log& log);
 
-// Prints that model, its memory on one of `ranks` ranks and its cost. Returns the exit status.
+// That model, its memory on one of `ranks` ranks and its batches.
+DescribedRun plan_described(TrainOptions& options, Options& given,
+                            const MakeTranslationScorer& scorer, int ranks, const Log& log);
+
+// Prints them and the FLOPs of a step. Returns the exit status.
 int describe_training(TrainOptions& options, Options& given, const MakeTranslationScorer& scorer,
                       int ranks, const Log& log);
 

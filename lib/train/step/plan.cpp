@@ -108,21 +108,33 @@ std::string entry_line(const ParameterEntry& e) {
 
 }  // namespace
 
+std::vector<std::pair<const char*, size_t>> memory_parts(const MemoryPlan& m) {
+  std::vector<std::pair<const char*, size_t>> out{{"parameters", m.parameters},
+                                                  {"gradients", m.gradients},
+                                                  {"optimizer state", m.optimizer_state},
+                                                  {"bf16 weights", m.bf16_weights}};
+  if (m.sums) out.emplace_back("gradient sums", m.sums);
+  if (m.saving) out.emplace_back("copy to save", m.saving);
+  out.insert(out.end(),
+             {{"activations", m.activations}, {"scratch", m.scratch}, {"batches", m.batch}});
+  if (m.translating) out.emplace_back("translations", m.translating);
+  out.emplace_back("program", m.program);
+  return out;
+}
+
 std::string describe_memory(const MemoryPlan& m, bool recompute) {
-  const std::string other =
-      m.other == 0 ? ""
-                   : (recompute ? "    without --recompute " : "    with --recompute    ") +
-                         mebibytes(m.other) + "\n";
-  return "  parameters     " + mebibytes(m.parameters) + "\n  gradients      " +
-         mebibytes(m.gradients) + "\n  optimizer state" + mebibytes(m.optimizer_state) +
-         "\n  bf16 weights   " + mebibytes(m.bf16_weights) +
-         (m.sums ? "\n  gradient sums  " + mebibytes(m.sums) : "") +
-         (m.saving ? "\n  copy to save   " + mebibytes(m.saving) : "") + "\n  activations    " +
-         mebibytes(m.activations) + "\n" + other + "  scratch        " + mebibytes(m.scratch) +
-         "\n  batches        " + mebibytes(m.batch) +
-         (m.translating ? "\n  translations   " + mebibytes(m.translating) : "") +
-         "\n  program        " + mebibytes(m.program) + "\n  total          " +
-         mebibytes(m.total()) + "\n";
+  const auto line = [](std::string name, size_t bytes) {
+    name.resize(15, ' ');
+    return "  " + name + mebibytes(bytes) + "\n";
+  };
+  std::string out;
+  for (const auto& [name, bytes] : memory_parts(m)) {
+    out += line(name, bytes);
+    if (name == std::string_view("activations") && m.other)
+      out += (recompute ? "    without --recompute " : "    with --recompute    ") +
+             mebibytes(m.other) + "\n";
+  }
+  return out + line("total", m.total());
 }
 
 std::string binary_size(size_t bytes) {
@@ -149,8 +161,8 @@ std::string by_side(const ModelConfig& config, const std::vector<int>& numbers,
   return text;
 }
 
-std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
-                         const std::vector<int>& capacities, const TrainOptions& options) {
+std::string describe_run(const DescribedRun& run, const TrainOptions& options) {
+  const auto& [config, memory, capacities] = run;
   std::string text = data_flow(config) + "parameters\n";
   for (const ParameterEntry& e : parameter_table(config)) text += entry_line(e);
   char line[256];

@@ -51,6 +51,17 @@ size_t plan_activations(const PlannedRun& run, const std::vector<int>& capacitie
 // activations, batches and the copy for saves. Does nothing on the CPU.
 void check_device_memory(Backend& backend, const MemoryPlan& memory);
 
+// The parts of a plan that are not 0 or always listed, with their names and bytes.
+std::vector<std::pair<const char*, size_t>> memory_parts(const MemoryPlan& memory);
+
+// What --describe describes: the model, the memory of a run, and the tokens of a batch on each
+// side.
+struct DescribedRun {
+  ModelConfig model;
+  MemoryPlan memory;
+  std::vector<int> capacities;
+};
+
 // "36.4 MiB", "69.5 GiB".
 std::string binary_size(size_t bytes);
 
@@ -67,8 +78,7 @@ std::string by_side(const ModelConfig& config, const std::vector<int>& numbers,
                     const std::string& between);
 
 // The text of --describe: the data flow, every weight with its shape, memory, FLOPs of a step.
-std::string describe_run(const ModelConfig& config, const MemoryPlan& memory,
-                         const std::vector<int>& capacities, const TrainOptions& options);
+std::string describe_run(const DescribedRun& run, const TrainOptions& options);
 std::string describe_memory(const MemoryPlan& memory, bool recompute);
 
 struct BatchShape {

@@ -20,7 +20,7 @@ a_run() {
       if (i % 20 == 0) {
         if (steps == 20) {
           printf "{\"step\":%d,\"validation_loss\":2,\"validation_perplexity\":5,", i
-          printf "\"validation_accuracy\":0.5,\"seconds\":%g}\n", i + exp(i / 20)
+          printf "\"validation_accuracy\":1,\"seconds\":%g}\n", i + exp(i / 20)
         }
         printf "{\"step\":%d,\"checkpoint\":\"model-%d.safetensors\",\"seconds\":%g}\n", i, i,
           i + exp(i / 20)
@@ -36,6 +36,17 @@ mkdir -p '<b>one<'
 a_run '<b>one</b>' 20 1
 a_run two 40 2
 tx-train --report '<b>one</b>' two -o report.html
-python3 "$TX_SOURCE/tests/browser/report_test.py" report.html
+mkdir three
+cat > three/config.json << 'EOF'
+{"options":{"schedule":"linear","warmup":10,"lr":0.01,"lr-factor":1.0,"steps":40,"d-model":64}}
+EOF
+awk 'BEGIN {
+  for (i = 20; i <= 40; i += 20) {
+    printf "{\"step\":%d,\"loss\":%d,\"learning_rate\":%.9g,", i, i, 0.01 * (40 - i) / 30
+    printf "\"tokens\":%d,\"skipped\":0,\"seconds\":%d}\n", i, i
+  }
+}' > three/log.jsonl
+tx-train --report three -o three.html
+python3 "$TX_SOURCE/tests/browser/report_test.py" report.html three.html
 tx-train --describe --html describe.html --preset toy --schedule paper --warmup 1000 --steps 5000
 python3 "$TX_SOURCE/tests/browser/describe_test.py" describe.html

@@ -36,16 +36,44 @@ BOOST_AUTO_TEST_CASE(the_schedule_is_that_of_the_training) {
   TrainOptions options;
   options.warmup = 10;
   options.steps = 50;
-  const Json data = describe_data(config, options);
+  DescribedRun run{config, {}, {100, 100}};
+  run.memory.parameters = 1000;
+  run.memory.activations = 500;
+  const Json data = describe_data(run, options);
   const Json& rates = data.at("schedule").at("rates");
   BOOST_TEST(rates.size() == 50U);  // each step once
   for (const Json& point : rates)
     BOOST_TEST(point[1].get<double>() ==
                learning_rate(options, config.d_model, point[0].get<int64_t>()));
   options.steps = 0;
-  BOOST_TEST(describe_data(config, options).at("schedule").at("steps").get<int>() == 100000);
+  BOOST_TEST(describe_data(run, options).at("schedule").at("steps").get<int>() == 100000);
   int64_t sum = 0;
   for (const Json& entry : data.at("parameters"))
     sum += entry.at("rows").get<int64_t>() * entry.at("columns").get<int64_t>();
   BOOST_TEST(sum == data.at("total").get<int64_t>());
+  BOOST_TEST(data.at("memory").at("total") == 1500);
+  BOOST_TEST(data.at("memory").at("parts")[0] == Json({{"name", "parameters"}, {"bytes", 1000}}));
+  BOOST_TEST(data.at("step").at("tokens")[1] == Json({{"side", "target"}, {"tokens", 100}}));
+  BOOST_TEST(data.at("step").at("flops").get<double>() == step_flops(config, {100, 100}));
+}
+
+// The warm-up of a short run ends before the first line of its log; it is computed from the
+// options, unless they are not those of the log.
+BOOST_AUTO_TEST_CASE(rates_between_the_lines_of_the_log) {
+  RunLog run = run_of("a", {{"schedule", "linear"},
+                            {"warmup", 20},
+                            {"lr", 0.01},
+                            {"lr-factor", 1.0},
+                            {"steps", 120},
+                            {"d-model", 64}});
+  run.steps = {{"step", {100, 120}}, {"learning_rate", {0.002, 0.0}}};
+  const Json rates = report_data({run}).at("runs")[0].at("rates");
+  BOOST_REQUIRE(rates.size() == 120U);
+  BOOST_TEST(rates[9] == Json({10, 0.005}));
+  BOOST_TEST(rates[19] == Json({20, 0.01}));
+  run.steps["learning_rate"][0] = 0.003;
+  BOOST_TEST(report_data({run}).at("runs")[0].at("rates").empty());
+  run.options.erase("warmup");
+  run.steps["learning_rate"][0] = 0.002;
+  BOOST_TEST(report_data({run}).at("runs")[0].at("rates").empty());
 }
