@@ -1,7 +1,7 @@
 """Tests every control of the page of tx-attn-dump --html.  attention_test.py PAGE DECODER ENCODER
 
 PAGE has three lines, the second blank, the third with markup in its words; two layers of four heads.
-DECODER and ENCODER are pages of models of these kinds, whose first line has 70 words.
+DECODER and ENCODER are pages of models of these kinds with ALiBi, of one line of 70 words.
 """
 import math
 import sys
@@ -380,6 +380,14 @@ def check_one_text(page, kind):
     first = "w4" if kind == "encoder" else "w4 \u2192 w6"
     page.expect("document.querySelector('#steps .query td').textContent.endsWith("
                 f"'{first}')")
+    page.expect("document.querySelector('#steps th.masked code').textContent.startsWith("
+                "'\u2212 slope \u00b7 |i \u2212 j|')")
+    page.go("view=steps&query=40&step=7&heads=0")
+    weights = page.value("[...document.querySelectorAll('#steps tr[data-key] td.weight')]"
+                         ".map((cell) => Number(cell.textContent))")
+    page.go("view=matrix&query=40&heads=0")
+    if f"{max(weights):.3f}" not in page.text("#said"):
+        fail(f"weights {weights}, but {page.text('#said')}")
     page.press("w")
     page.expect_quiet()
 

@@ -9,7 +9,7 @@ printf 'w7 w6 w4\n\nw9 w8 w4\n' > target
 tx-attn-dump -m model --html page.html --tgt target in
 awk 'BEGIN { printf "w9 w4 w6"; for (i = 3; i < 70; ++i) printf " w8"; print "" }' > long
 for kind in decoder encoder; do
-  make_model $kind kind $kind vocabulary words
+  make_model $kind kind $kind positions alibi vocabulary words
   tx-attn-dump -m $kind --html $kind.html long
 done
 python3 "$TX_SOURCE/tests/browser/attention_test.py" page.html decoder.html encoder.html
