@@ -340,6 +340,11 @@ def check_print(page):
     page.call("Emulation.setEmulatedMedia", media="print")
     page.expect("document.documentElement.dataset.theme", "light")
     page.expect("getComputedStyle(document.querySelector('#controls')).display", "none")
+    # Wide tables fit on a sheet of A4.
+    page.resize(700, 990)
+    for view in ("steps", "statistics"):
+        page.go(f"view={view}&step=7&kind=decoder")
+        page.expect_inside(f"#{view} td, #{view} th", "body")
     page.value("dispatchEvent(new Event('afterprint'))")
     page.call("Emulation.setEmulatedMedia", media="screen")
 
