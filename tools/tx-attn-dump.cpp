@@ -2,6 +2,7 @@
 #include "kernels/backend.h"
 #include "lib/attention/calculator.h"
 #include "lib/attention/dump.h"
+#include "lib/live/live.h"
 
 int main(int argc, char** argv) {
   return tx::run_tool("tx-attn-dump", [&] {
@@ -11,6 +12,7 @@ int main(int argc, char** argv) {
     options.usage("tx-attn-dump -m MODEL --format safetensors -o FILE < TEXT");
     options.usage("tx-attn-dump -m MODEL --heatmap < TEXT");
     options.usage("tx-attn-dump -m MODEL --html page.html < TEXT");
+    options.usage("tx-attn-dump -m MODEL --html page.html --live [EXAMPLES]");
     options.usage("tx-attn-dump -m MODEL --svg picture.svg < TEXT");
     options.usage("tx-attn-dump --qkv matrices.json");
     options.version(tx::describe_backends);
@@ -22,7 +24,11 @@ int main(int argc, char** argv) {
       return 0;
     }
     settings.check_model(options);
-    tx::dump_attention(settings, tx::Log("tx-attn-dump"));
+    const tx::Log log("tx-attn-dump");
+    if (settings.live)
+      tx::write_live_page(settings, log);
+    else
+      tx::dump_attention(settings, log);
     return 0;
   });
 }

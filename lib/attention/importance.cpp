@@ -21,7 +21,7 @@ class Meter {
  public:
   Meter(const DumpOptions& options, int64_t longest)
       : backend_(make_backend(options.translator.device, options.translator.threads)),
-        reader_(options.model),
+        reader_(options.model()),
         parameters_(backend_, reader_.config(), DType::f32, true),
         source_(backend_),
         target_(backend_),

@@ -11,9 +11,10 @@ void DumpOptions::describe(Options& options) {
   const auto of_both = of_kinds({ModelKind::encoder_decoder});
   options.group("Input");
   options
-      .add("-m,--model", model, "FILE", "model file or run directory",
+      .add("-m,--model", models, "FILE", "model file or run directory; repeatable with --live",
            "A run directory stands for its best model, or its last if there is no best.")
-      .input();
+      .input()
+      .goes_with({"--live"});
   options
       .add("--qkv", qkv, "FILE", "compute attention of the matrices in FILE, step by step",
            "FILE is JSON with the members q, k and v, and optionally mask and temperature; - is "
@@ -21,7 +22,11 @@ void DumpOptions::describe(Options& options) {
            "or with --format json as an object. See the section MATRICES.")
       .input()
       .is_mode("it needs no model and no text; only --out, --format and --digits go with it");
-  options.positional("FILE", files, "text, plain or gzip; standard input by default").input();
+  options
+      .positional("FILE", files, "text, plain or gzip; standard input by default",
+                  "With --live, sentences to choose from; none by default.")
+      .input()
+      .goes_with({"--live"});
   translator.describe_heads(options);
   options
       .add("--tgt", target, "FILE", "use these translations instead of the model's own",
@@ -32,8 +37,10 @@ void DumpOptions::describe(Options& options) {
       .add("--max-length", translator.max_source, "N", "cut sources to N tokens, with a warning",
            "A record grows with the square of the length.")
       .range(1, 100000);
-  options.flag("--strict", strict, "stop at the first line that is not valid UTF-8",
-               "Otherwise invalid bytes become U+FFFD and are counted in a warning.");
+  options
+      .flag("--strict", strict, "stop at the first line that is not valid UTF-8",
+            "Otherwise invalid bytes become U+FFFD and are counted in a warning.")
+      .goes_with({"--live"});
   selection.describe(options);
   options.at("what").excludes({"--heatmap"}, "a map shows weights");
   options.group("Output");
@@ -106,13 +113,31 @@ void DumpOptions::describe(Options& options) {
            "By default the page shows every step of the computation; --what weights omits queries, "
            "keys and values, which makes it smaller.")
       .output()
+      .goes_with({"--live"})
       .excludes({"--heatmap", "--format safetensors", "--top", "--shift"})
       .excludes({"--words"}, "a page shows both tokens and words");
   options
-      .add("--html-limit", html_limit, "N", "maximum size of the sentences on the page in MB",
-           "The page ends before the first sentence that does not fit, and reports it.")
+      .add(
+          "--html-limit", html_limit, "N", "maximum size of the sentences on the page in MB",
+          "The page ends before the first sentence that does not fit, and reports it. With --live, "
+          "the maximum size of the page; a larger one is an error.")
       .range(1, 1000)
+      .default_is("32, with --live 100")
+      .goes_with({"--live"})
       .needs({"--html"});
+  options
+      .flag("--live", live, "write an HTML page that contains the model and runs it",
+            "The page needs no server and no network. See the section A PAGE WITH THE MODEL.")
+      .needs({"--html"})
+      .is_mode(
+          "the page runs the model on any text; only --model, FILE, --html, --html-limit, "
+          "--weights and --strict go with it");
+  options
+      .add("--weights", weights, "int8|f16", "number type of the weights on the page",
+           "int8 gives the results of tx-decode --precision int8. f16 takes twice the space.")
+      .one_of({"int8", "f16"})
+      .goes_with({"--live"})
+      .needs({"--live"});
   options
       .add(
           "--svg", svg, "FILE", "draw a picture with lines between the two texts instead",
@@ -132,9 +157,16 @@ void DumpOptions::describe(Options& options) {
   translator.describe_machine(options);
 }
 
+int64_t DumpOptions::page_limit() const {
+  return int64_t(html_limit > 0 ? html_limit : live ? 100 : 32) * 1'000'000;
+}
+
 void DumpOptions::check() const {
-  if (model.empty() && qkv.empty())
+  if (models.empty() && qkv.empty())
     throw UsageError("missing option: -m FILE (model file or run directory), or --qkv FILE");
+  if (models.size() > 1 && !live)
+    throw UsageError("--model is given " + std::to_string(models.size()) +
+                     " times, but several models are supported only with --live: give one -m");
   if (!qkv.empty() && !format.empty() && format != "json")
     throw UsageError("--format " + format +
                      " is not supported with --qkv: give --format json, or leave it out for text");
@@ -148,8 +180,9 @@ void DumpOptions::check() const {
 }
 
 void DumpOptions::check_model(const Options& options) const {
-  const ModelKind kind = kind_of_model(model);
-  const std::string name = "--model " + model;
+  if (live) return;  // all kinds; its mode excludes the options of one kind
+  const ModelKind kind = kind_of_model(model());
+  const std::string name = "--model " + model();
   check_kind(options, kind, name);
   if (stats == "importance" && kind != ModelKind::encoder_decoder)
     throw UsageError("--stats importance needs a model of kind encoder-decoder: " + name +

@@ -6,10 +6,10 @@
 namespace tx {
 
 struct DumpOptions {
-  std::string model;               // -m: a file or a run directory
-  std::string qkv;                 // file of matrices to use instead of a model
-  std::vector<std::string> files;  // of source lines; none: standard input
-  std::string target;              // file of translations to force; "": the model's own
+  std::vector<std::string> models;  // -m: files or run directories; several only with `live`
+  std::string qkv;                  // file of matrices to use instead of a model
+  std::vector<std::string> files;   // of source lines; none: standard input
+  std::string target;               // file of translations to force; "": the model's own
   bool strict = false;
   SelectionOptions selection;
   std::string format, dtype = "f32";  // format "": the default
@@ -21,7 +21,9 @@ struct DumpOptions {
   bool heatmap = false;
   int width = 0;  // of a heatmap; 0: the terminal's
   std::string html;
-  int html_limit = 32;  // MB of sentences
+  int html_limit = 0;            // MB; 0: the default, see page_limit()
+  bool live = false;             // a page that contains the models and runs them
+  std::string weights = "int8";  // of a live page: "int8" or "f16"
   std::string svg, token;
   bool apart = false;
   std::string color = "auto";  // of a heatmap
@@ -32,7 +34,9 @@ struct DumpOptions {
     translator.precision = "fp32";
   }
   void describe(Options& options);
-  // UsageError: standard input used twice, or --format safetensors without -o.
+  const std::string& model() const { return models.front(); }
+  int64_t page_limit() const;  // of the sentences, or of a live page, in bytes
+  // UsageError: several models, standard input used twice, or --format safetensors without -o.
   void check() const;
   // UsageError: an option that does not apply to the model's kind.
   void check_model(const Options& options) const;

@@ -90,7 +90,7 @@ AttentionPage::AttentionPage(const DumpOptions& options, const Selection& select
     : options_(options),
       selection_(selection),
       models_(models),
-      limit_(int64_t(options.html_limit) * 1'000'000),
+      limit_(options.page_limit()),
       statistics_(measured(selection), true) {}
 
 AttentionOutput::Write AttentionPage::prepare(const AttentionRecord& record) {
@@ -207,7 +207,7 @@ std::string AttentionPage::html() const {
   page.title = "Attention";
   if (sentences_.empty()) page.notices.push_back("All lines of the text are blank.");
   if (left_out_ > 0) page.notices.push_back("This page is incomplete: " + notice() + ".");
-  page.footer = made_by("tx-attn-dump") + ", model " + options_.model + ", " +
+  page.footer = made_by("tx-attn-dump") + ", model " + options_.model() + ", " +
                 std::to_string(sentences_.size()) +
                 (sentences_.size() == 1 ? " sentence" : " sentences");
   page.styles = {"lib/attention/page/attention.css"};
@@ -220,7 +220,7 @@ std::string AttentionPage::html() const {
 void AttentionPage::finish() {
   if (full() && sentences_.empty())
     throw UsageError(
-        "--html-limit " + std::to_string(options_.html_limit) +
+        "--html-limit " + std::to_string(limit_ / 1'000'000) +
         " is too small for the first sentence: increase it, or select --layers or --heads");
   write_page(options_.html, html());
 }

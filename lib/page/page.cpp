@@ -15,6 +15,8 @@ namespace {
 // Loading anything from the network is forbidden.
 constexpr const char* policy =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+// The scripts of a worker are text in the page, which its address, a blob, refers to.
+constexpr const char* worker_policy = "; worker-src blob:";
 
 std::string_view part(const std::string& path) {
   for (int i = 0; i < page_part_count; ++i)
@@ -27,6 +29,12 @@ std::string joined(std::vector<std::string> paths, const std::vector<std::string
   std::string out;
   for (const std::string& path : paths) out += part(path);
   return out;
+}
+
+// An element that scripts read and the browser neither runs nor shows.
+std::string text_element(const std::string& id, std::string_view text) {
+  TX_ASSERT(text.find("</script") == text.npos && text.find("<!--") == text.npos);
+  return "<script type=\"text/plain\" id=\"" + id + "\">" + std::string(text) + "</script>\n";
 }
 
 std::string base64_units(const std::vector<uint16_t>& units) {
@@ -138,7 +146,8 @@ std::string html_page(const PageSpec& spec, std::string_view json) {
   const std::string parts = "lib/page/parts/";
   std::string out = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
-  out += "<meta http-equiv=\"Content-Security-Policy\" content=\"" + std::string(policy) + "\">\n";
+  out += "<meta http-equiv=\"Content-Security-Policy\" content=\"" + std::string(policy) +
+         (spec.worker.empty() ? "" : worker_policy) + "\">\n";
   out += "<title>" + html_escaped(spec.title) + "</title>\n";
   out += "<style>\n" + joined({parts + "base.css"}, spec.styles) + "</style>\n</head>\n<body>\n";
   out += "<header><h1>" + html_escaped(spec.title) + "</h1>\n";
@@ -147,6 +156,8 @@ std::string html_page(const PageSpec& spec, std::string_view json) {
   out += "</header>\n<main><noscript>This page needs JavaScript.</noscript></main>\n";
   out += "<footer>" + html_escaped(spec.footer) + "</footer>\n";
   out += "<script type=\"application/json\" id=\"data\">" + script_safe(json) + "</script>\n";
+  if (!spec.worker.empty()) out += text_element("engine", joined({}, spec.worker));
+  for (const auto& [id, text] : spec.texts) out += text_element(id, text);
   out += "<script>\n(() => {\n'use strict';\n" +
          joined({parts + "dom.js", parts + "palette.js", parts + "interaction.js"}, spec.scripts) +
          "})();\n</script>\n";

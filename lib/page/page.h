@@ -18,6 +18,10 @@ struct PageSpec {
   std::string footer;
   // Paths such as "lib/page/parts/chart.js"; a Bug if one does not exist.
   std::vector<std::string> styles, scripts;
+  // Scripts of a Web Worker, which the page's scripts start: the text of the element "engine".
+  std::vector<std::string> worker;
+  // Texts of elements, by id, which scripts read; none may contain markup, such as base64.
+  std::vector<std::pair<std::string, std::string>> texts;
 };
 
 // The HTML file. Its scripts read `json` as `data`; strings in it may hold any text.

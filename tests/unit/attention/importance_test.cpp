@@ -49,7 +49,7 @@ struct Sample {
   }
   Importance measure(const std::string& name, const std::vector<Item>& of) {
     DumpOptions options;
-    options.model = folder / name;
+    options.models = {folder / name};
     options.translator.device = "cpu";
     options.translator.threads = 1;
     SelectionOptions selection;
