@@ -11,8 +11,9 @@ void DumpOptions::describe(Options& options) {
   const auto of_both = of_kinds({ModelKind::encoder_decoder});
   options.group("Input");
   options
-      .add("-m,--model", models, "FILE", "model file or run directory; repeatable with --live",
+      .add("-m,--model", models, "FILE", "model file or run directory",
            "A run directory stands for its best model, or its last if there is no best.")
+      .more("Several are supported only with --live.")
       .input()
       .goes_with({"--live"});
   options

@@ -16,7 +16,7 @@ namespace tx {
 
 namespace {
 
-// The files of lib/live/page, in this order.
+// Files of lib/live/page, or of another directory, in this order; without their endings.
 const std::vector<std::string> engine_scripts = {"weights"};
 const std::vector<std::string> page_scripts = {};
 const std::vector<std::string> page_styles = {};
@@ -27,7 +27,8 @@ int64_t base64_size(int64_t bytes) { return (bytes + 2) / 3 * 4; }
 
 std::vector<std::string> page_files(const std::vector<std::string>& names, const char* ending) {
   std::vector<std::string> out;
-  for (const std::string& name : names) out.push_back("lib/live/page/" + name + ending);
+  for (const std::string& name : names)
+    out.push_back((name.find('/') == name.npos ? "lib/live/page/" : "") + name + ending);
   return out;
 }
 
