@@ -17,8 +17,10 @@ namespace tx {
 namespace {
 
 // Files of lib/live/page, or of another directory, in this order; without their endings.
-const std::vector<std::string> engine_scripts = {"weights"};
-const std::vector<std::string> page_scripts = {};
+const std::vector<std::string> engine_scripts = {
+    "weights", "sentencepiece", "tokens", "kernels", "engine",
+    "search",  "translator",    "probe",  "worker"};
+const std::vector<std::string> page_scripts = {"client"};
 const std::vector<std::string> page_styles = {};
 
 constexpr int64_t alignment = 8;  // of arrays in the weights, for typed arrays in JavaScript
