@@ -56,6 +56,19 @@ BOOST_AUTO_TEST_CASE(a_page_escapes_its_texts) {
   BOOST_CHECK_THROW(html_page(spec, "{}"), Bug);
 }
 
+BOOST_AUTO_TEST_CASE(a_worker_and_texts_are_elements) {
+  PageSpec spec;
+  BOOST_TEST(html_page(spec, "{}").find("worker-src") == std::string::npos);
+  spec.worker = {"lib/page/parts/palette.js"};
+  spec.texts = {{"weights-0", "AAAA"}, {"weights-1", "BBBB"}};
+  const std::string page = html_page(spec, "{}");
+  BOOST_TEST(page.find("; worker-src blob:\">") != std::string::npos);
+  BOOST_TEST(page.find("<script type=\"text/plain\" id=\"engine\">") != std::string::npos);
+  BOOST_TEST(page.find("id=\"weights-1\">BBBB</script>") != std::string::npos);
+  spec.texts = {{"weights-0", "</script>"}};
+  BOOST_CHECK_THROW(html_page(spec, "{}"), Bug);
+}
+
 BOOST_AUTO_TEST_CASE(known_colours) {
   BOOST_TEST(oklch_colour(0, 0, 0) == "#000000");
   BOOST_TEST(oklch_colour(1, 0, 0) == "#ffffff");
