@@ -233,7 +233,8 @@ class Page:
             method, parameters = event["method"], event["params"]
             if method == "Network.requestWillBeSent":
                 address = parameters["request"]["url"]
-                if address.split("#")[0] not in (self.address, "about:blank"):
+                own = address.split("#")[0] in (self.address, "about:blank")
+                if not own and not address.startswith("blob:"):  # a worker's script, in the page
                     fail(f"the page requests {address}")
             elif method == "Runtime.exceptionThrown":
                 fail(f"the page throws {json.dumps(parameters)[:600]}")
