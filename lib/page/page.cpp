@@ -14,9 +14,9 @@ namespace {
 
 // Loading anything from the network is forbidden.
 constexpr const char* policy =
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
-// The scripts of a worker are text in the page, which its address, a blob, refers to.
-constexpr const char* worker_policy = "; worker-src blob:";
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'unsafe-inline'";
+// A worker's script is a blob, made from text in the page; it may compile WebAssembly.
+constexpr const char* worker_policy = " 'wasm-unsafe-eval'; worker-src blob:";
 
 std::string_view part(const std::string& path) {
   for (int i = 0; i < page_part_count; ++i)
