@@ -122,6 +122,7 @@ class Keyboard {
   press(event) {
     if (event.ctrlKey || event.altKey || event.metaKey || this.dialog.open) return;
     const focused = document.activeElement;
+    if (focused?.matches('textarea, input[type="text"]')) return;
     const takesArrows = focused && ['INPUT', 'SELECT', 'TEXTAREA'].includes(focused.tagName);
     if (takesArrows && /^(Arrow|Home|End|Page)/.test(event.key)) return;
     if (focused?.tagName === 'SELECT' && event.key.length === 1) return;

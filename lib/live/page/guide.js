@@ -1,0 +1,57 @@
+// The frame of the tour, whose stops are in tour.js. A stop shows a state of the page and a text.
+
+class Guide {
+  constructor(page) {
+    this.page = page;
+    this.stops = tourStops.filter(({ kinds }) => !kinds || kinds.includes(page.config.kind));
+    this.place = null;
+    this.node = element('aside', { id: 'tour', 'aria-label': 'Tour', hidden: true });
+  }
+
+  button() {
+    return element('button', { type: 'button', id: 'tour-start', disabled: !this.stops.length,
+      'aria-expanded': String(this.place !== null), title: 'What the page shows, step by step',
+      onclick: () => this.go(this.place === null ? 0 : null) }, 'Tour');
+  }
+
+  go(place) {
+    this.place = place;
+    const stop = this.stops[place];
+    if (stop) this.page.state.set({ ...unchanged, ...this.of(stop.state ?? {}) });
+    this.page.draw();
+    if (stop) document.getElementById('tour-title').focus({ preventScroll: true });
+    this.point(stop, true);
+  }
+
+  of(value) {
+    return typeof value === 'function' ? value(this.page) : value;
+  }
+
+  // Outlines the part of the page that the stop is about.
+  point(stop, scroll) {
+    for (const node of document.querySelectorAll('.pointed')) node.classList.remove('pointed');
+    const node = stop?.at && document.querySelector(stop.at);
+    node?.classList.add('pointed');
+    if (scroll) node?.scrollIntoView({ block: 'nearest' });
+  }
+
+  draw() {
+    const stop = this.stops[this.place];
+    this.node.hidden = !stop;
+    document.body.classList.toggle('touring', Boolean(stop));
+    if (!stop) return replaceChildren(this.node);
+    const last = this.place === this.stops.length - 1;
+    rebuild(this.node,
+      element('p', { class: 'soft' }, `Stop ${this.place + 1} of ${this.stops.length}`),
+      element('h2', { id: 'tour-title', tabindex: -1 }, stop.title),
+      this.of(stop.text).map((text) => element('p', {}, text)),
+      element('div', { class: 'bar' },
+        element('button', { type: 'button', id: 'tour-back', disabled: this.place === 0,
+          onclick: () => this.go(this.place - 1) }, '\u25c2 Back'),
+        element('button', { type: 'button', id: 'tour-next',
+          onclick: () => this.go(last ? null : this.place + 1) }, last ? 'Done' : 'Next \u25b8'),
+        element('button', { type: 'button', id: 'tour-close', onclick: () => this.go(null) },
+          'Close')));
+    this.point(stop, false);
+  }
+}

@@ -1,0 +1,133 @@
+// The models of the page: each in its own worker, one call at a time.
+
+const kindTexts = {
+  encoder: 'Each source token attends to the source tokens',
+  decoder: 'Each output token attends to the output tokens before it',
+  cross: 'Each output token attends to the source tokens',
+};
+
+// The kinds of attention that a model has, and the number of its layers.
+function kindsOf(config) {
+  return { encoder: ['encoder'], decoder: ['decoder'] }[config.kind]
+    ?? ['encoder', 'decoder', 'cross'];
+}
+function layersOf(config, kind) {
+  return kind === 'encoder' ? config.encoder_layers : config.decoder_layers;
+}
+
+// The sub-layers of a layer, as in the names of tensors.
+function subLayersOf(config, stack) {
+  const cross = stack === 'decoder' && config.kind === 'encoder-decoder';
+  return ['self_attn', ...(cross ? ['cross_attn'] : []), 'ffn'];
+}
+
+// The names of the rows and columns of an attention map. Row t of the decoder's maps reads the
+// output before token t and predicts token t.
+function sidesOf(result, kind) {
+  const source = result.source.tokens.map(({ text }) => text);
+  if (kind === 'encoder') return { rows: source, columns: source };
+  const read = result.inputs.map(({ text }) => text);
+  const rows = [...read.slice(1), result.steps.at(-1)?.token ?? ''];
+  return { rows, columns: kind === 'decoder' ? read : source };
+}
+
+function mapOf(result, kind, layer, head) {
+  const { rows, cols, data: values } = result.attention[kind][layer][head];
+  return new AttentionMap(rows, cols, values);
+}
+
+// rebuild() that also keeps the scroll position of the parts that have an id.
+function redraw(node, ...children) {
+  const places = [...node.querySelectorAll('.scroll[id]')]
+    .map((part) => [part.id, part.scrollLeft]);
+  rebuild(node, ...children);
+  for (const [id, left] of places) {
+    const part = document.getElementById(id);
+    if (part) part.scrollLeft = left;
+  }
+}
+
+const replaced = () => Object.assign(new Error('replaced'), { name: 'AbortError' });
+const maxCached = 6;
+
+class Model {
+  constructor(index) {
+    this.index = index;
+    this.config = data.models[index].config;
+    this.name = data.models[index].name;
+    this.tail = Promise.resolve();
+    this.turn = 0;
+    this.cache = new Map();
+  }
+
+  // Starts the worker at the first call.
+  start(progress) {
+    if (!this.started) {
+      this.live = new LiveModel(this.index);
+      this.started = this.live.ready(progress);
+    }
+    return this.started;
+  }
+
+  queue(job) {
+    const done = this.tail.then(() => this.start()).then(job);
+    this.tail = done.catch(() => {});
+    return done;
+  }
+
+  // Drops the page's calls that wait, and stops the one that runs.
+  replace() {
+    ++this.turn;
+    if (this.replaceable) this.live.cancel();
+  }
+
+  replaceableJob(job) {
+    const { turn } = this;
+    return this.queue(async () => {
+      if (turn !== this.turn) throw replaced();
+      this.replaceable = true;
+      try {
+        return await job();
+      } finally {
+        this.replaceable = false;
+      }
+    });
+  }
+
+  async compute(text, options, progress) {
+    const key = JSON.stringify([text, options]);
+    this.traced = null;
+    const result = await this.live.translate(text, options, progress);
+    this.traced = key;
+    if (this.cache.size >= maxCached) this.cache.delete(this.cache.keys().next().value);
+    this.cache.set(key, result);
+    return result;
+  }
+
+  // progress: receives the text so far.
+  translate(text, options, progress) {
+    const key = JSON.stringify([text, options]);
+    return this.replaceableJob(() => this.cache.get(key) ?? this.compute(text, options, progress));
+  }
+
+  // The values of one place in the pass of this call.
+  values(place, text, options) {
+    return this.replaceableJob(async () => {
+      if (this.traced !== JSON.stringify([text, options])) await this.compute(text, options);
+      return this.live.values(place);
+    });
+  }
+
+  // For scripts: greedy, without changes; never dropped.
+  async greedy(text) {
+    const result = await this.queue(() => this.compute(text, { beam: 1 }));
+    const ended = result.complete !== false && result.tokens.at(-1) === '</s>';
+    return { text: result.text, tokens: ended ? result.tokens.slice(0, -1) : result.tokens,
+      log_p: result.logP };
+  }
+
+  async tokens(text) {
+    const { ids, tokens } = await this.queue(() => this.live.tokenize(text));
+    return { ids, tokens: tokens.map((token) => token.text) };
+  }
+}
