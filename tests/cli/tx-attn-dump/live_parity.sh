@@ -3,25 +3,58 @@
 # and tokens, for models of several architectures.
 command -v python3 > /dev/null || skip "no python3 here"
 . "$TX_SOURCE/tests/cli/train.sh"
-# same MODEL TEXT PRECISION [OPTION]...: compares the page of MODEL; options of tx-attn-dump.
+# same MODEL TEXT PRECISION [OPTION]...: compares the page of MODEL with tx-decode; OPTION of tx-attn-dump.
 same() {
   model=$1 text=$2 precision=$3
   shift 3
   tx-attn-dump -m "$model" --html page.html --live "$@"
   tx-decode -q -m "$model" --precision "$precision" --beam 1 --threads 1 --json < "$text" > decoded
   tx-bpe encode -m "$model" < "$text" > encoded
-  python3 "$TX_SOURCE/tests/browser/live_parity_test.py" page.html "$text" decoded encoded ||
+  [ "$precision" = int8 ] && share=1 || share=0.99
+  python3 "$TX_SOURCE/tests/browser/live_parity_test.py" page.html "$text" decoded encoded $share ||
     fail "$model $*"
+}
+# trained RUN OPTION...
+trained() {
+  run=$1
+  shift
+  small_train "$@" -o "$run" 2> run.log || fail "$(cat run.log)"
 }
 
 small_text
-small_train --steps 60 --save-every 60 -o run 2> run.log || fail "$(cat run.log)"
 head -n 30 valid.en > text
 # Spaces, characters without a token, markup, digits of other scripts, emoji of several characters.
 cat >> text << 'EOF'
   two   spaces  and a tab	here  
 <b>bold</b> & "quotes" <unk> </s> <pad>
-Größe, naïve, ﬁne, ½, ①, Ｆｕｌｌ, 日本語, ١٢٣, 👩‍👩‍👧 e\u0301
+Größe, naïve, ﬁne, ½, ①, Ｆｕｌｌ, 日本語, ١٢٣, 👩‍👩‍👧 é é
+
 EOF
+trained run --steps 60 --save-every 60
 same run text int8
 same run text fp32 --weights f16
+tx-avg -q --to int8 -o int8 run
+same int8 text int8
+trained modern --norm-position pre --norm-type rms --activation swiglu --positions rotary --kv-heads 1
+same modern text int8
+trained other --norm-position post --activation gelu --positions learned --tie none --attention-bias \
+  --output-bias --window 3 --layers 2
+same other text int8
+tx-bpe train --vocab-size 280 --normalization nfkc -o en.model train.en 2> tx-bpe.log
+tx-bpe train --type words -o de.words train.de 2> tx-bpe.log
+tx-train -q --preset toy --steps 12 --tie target --src train.en --tgt train.de --vocab-src en.model \
+  --vocab-tgt de.words --threads 1 -o sides
+same sides text int8
+trained words --vocab words --positions alibi
+same words valid.en int8
+
+small_texts="--src train.en --valid-src valid.en"
+trained decoder --kind decoder
+cut -d ' ' -f 1-2 valid.en > prompts
+same decoder prompts int8
+
+trained encoder --kind encoder --vocab words
+awk '{ $(1 + NR % 3) = "<mask>"; print }' valid.en > masked
+tx-attn-dump -m encoder --html page.html --live
+tx-decode -q -m encoder --precision int8 --threads 1 masked | cut -f 1 > filled
+python3 "$TX_SOURCE/tests/browser/live_parity_test.py" page.html masked filled - || fail encoder
