@@ -1,8 +1,10 @@
-"""Measures the speed of a page of tx-attn-dump --live.  live_time.py PAGE ROUNDS SENTENCE
+"""Measures the speed of a page of tx-attn-dump --live.
 
-Prints the median and maximum in milliseconds, over the rounds, of loading the page until the model
-is ready, of the first and of the second greedy translation of SENTENCE; the number of tokens of its
-output; and for how long the page was blocked during the translation at most.
+    live_time.py PAGE ROUNDS SENTENCE [EXTRA]
+
+Prints the median and maximum in milliseconds, over the rounds, of the time until the model is ready,
+of the first and of the second greedy translation of SENTENCE, with at most EXTRA (50) more tokens than
+the source, and of the longest time for which the page did not respond during the second.
 """
 import json
 import statistics
@@ -24,7 +26,7 @@ TRANSLATE = """(async () => {{
     last = performance.now();
   }}, 1);
   const begin = performance.now();
-  const result = await window.tx.translate({});
+  const result = await window.tx.translate({}, {{ beam: 1, maxExtra: {} }});
   const end = performance.now();
   clearInterval(timer);
   return [end - begin, Math.max(blocked, end - last), result.tokens.length];
@@ -36,15 +38,16 @@ def show(name, figures, unit="ms"):
 
 
 def main():
-    path, rounds, sentence = sys.argv[1], int(sys.argv[2]), json.dumps(sys.argv[3])
+    path, rounds, sentence, extra = [*sys.argv[1:], 50][:4]
+    translate = TRANSLATE.format(json.dumps(sentence), extra)
     loads, first, second, blocked = [], [], [], []
     with Browser() as browser:
-        for _ in range(rounds):
+        for _ in range(int(rounds)):
             page = browser.open(path)
             page.wait("window.tx !== undefined")
             loads.append(page.value(READY))
-            first.append(page.value(TRANSLATE.format(sentence))[0])
-            time, pause, tokens = page.value(TRANSLATE.format(sentence))
+            first.append(page.value(translate)[0])
+            time, pause, tokens = page.value(translate)
             second.append(time)
             blocked.append(pause)
             page.expect_quiet()
