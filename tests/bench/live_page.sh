@@ -28,7 +28,7 @@ time_page() {
   tx-attn-dump -m "$2" --html "$work/page.html" --live
   awk -v name="$1" -v bytes="$(wc -c < "$work/page.html")" 'BEGIN {
     printf "%s: %.2f MB\n", name, bytes / 1e6 }'
-  python3 "$browser/live_time.py" "$work/page.html" "$ROUNDS" "$3" ${4-}
+  python3 "$browser/live_time.py" "$work/page.html" "$ROUNDS" "$3" "${4-50}"
 }
 words=$(seq -s ' ' -f 'w%g' 100 114)
 random tiny layers 4 heads 4 d_model 128 d_ff 256
