@@ -46,7 +46,7 @@ class Engine {
   constructor(config, weights) {
     this.config = config;
     this.weights = weights;
-    this.products = new Products();
+    this.products = new Products(weights);
     this.pre = config.norm === 'pre';
     this.keyHeads = config.kv_heads || config.heads;
     this.sides = { encoder: ['encoder'], decoder: ['decoder'] }[config.kind]
@@ -65,6 +65,7 @@ class Engine {
     // The cache of an 8-bit model is bf16.
     this.narrow = Boolean(this.output.w.q);
     this.tables = new Map();
+    this.weights = null;  // frees what the products have copied
     this.pause = async () => {};  // called often; may let other messages in, and may throw
   }
 
@@ -73,9 +74,12 @@ class Engine {
     if (!found) throw new Error(`the model has no ${name}.weight`);
     return found;
   }
-  vector(name) { return this.weights.get(name)?.data ?? null; }
+  vector(name) { return this.weights.get(name)?.data.slice() ?? null; }
   linear(name) { return { w: this.matrix(name), bias: this.vector(`${name}.bias`) }; }
-  norm(name) { return { gain: this.vector(`${name}.weight`), bias: this.vector(`${name}.bias`) }; }
+  // Models with norm_type none have no norms.
+  norm(name) {
+    return { gain: this.vector(`${name}.weight`), bias: this.vector(`${name}.bias`) };
+  }
 
   makeStack(name) {
     const { config } = this, decoder = name === 'decoder';
@@ -92,7 +96,8 @@ class Engine {
           in: this.linear(`${at}.ffn.in_proj`), out: this.linear(`${at}.ffn.out_proj`),
           norm: this.norm(`${at}.ffn_norm`) } });
     }
-    const positions = config.positions === 'learned' ? this.matrix(`${name}.positions`) : null;
+    const positions = config.positions === 'learned'
+      ? this.matrix(`${name}.positions`).data.slice() : null;
     return { name, layers, positions, norm: this.pre ? this.norm(`${name}.norm`) : null };
   }
 
@@ -160,27 +165,28 @@ class Engine {
 
   embed(stack, ids, positions, changes) {
     const { d_model: d, scaled_embeddings: scaled, position_offset: offset } = this.config;
-    const { embedding: { q, scales, data } } = stack;
+    const { embedding: { q, scales, data, stride } } = stack;
     const x = new Float32Array(ids.length * d), factor = scaled ? float(Math.sqrt(d)) : 1;
     const encoding = (position) => {
       if (changes.positions === false) return null;
       if (stack.positions) {
-        return stack.positions.data.subarray((position + offset) * d, (position + offset + 1) * d);
+        return stack.positions.subarray((position + offset) * d, (position + offset + 1) * d);
       }
       return ['sinusoid', 'halves', 'fairseq'].includes(this.config.positions)
         ? this.sinusoid(position) : null;
     };
     ids.forEach((id, r) => {
-      const row = encoding(positions[r]), from = id * d, to = r * d;
+      const row = encoding(positions[r]), from = id * stride, to = r * d;
       for (let j = 0; j < d; ++j) {
         const e = q ? float(scales[id] * q[from + j]) : data[from + j];
-        x[to + j] = e * factor + (row ? row[j] : 0);
+        x[to + j] = float(e * factor) + (row ? row[j] : 0);  // two roundings
       }
     });
     return x;
   }
 
   normalise(x, rows, { gain, bias }) {
+    if (!gain) return x.slice();
     const d = this.config.d_model, y = new Float32Array(rows * d);
     for (let r = 0; r < rows; ++r) {
       normaliseRow(x, r * d, d, gain, bias, this.config.norm_epsilon, y);
@@ -218,7 +224,7 @@ class Engine {
   }
 
   subLayer(pass, layer, name, norm, x, compute) {
-    const { changes } = pass, rows = pass.positions.length;
+    const { config } = this, { changes } = pass, rows = pass.positions.length;
     const part = name === 'ffn' ? 'ffn_' : '';
     const see = (value, array) => pass.probe?.row(layer, name, value, array, rows);
     see(`${part}x`, x);
@@ -227,7 +233,7 @@ class Engine {
     const sum = compute(input);
     if (changes.sublayers?.includes(`${layer.name}.${name}`)) sum.fill(0);
     see(part ? 'ffn_out' : 'projected', sum);
-    if (changes.residual !== false) for (let i = 0; i < sum.length; ++i) sum[i] += x[i];
+    if (config.residual !== false && changes.residual !== false) for (let i = 0; i < sum.length; ++i) sum[i] += x[i];
     see(`${part}residual`, sum);
     const y = this.pre ? sum : this.normalise(sum, rows, norm);
     if (part) see('output', y);

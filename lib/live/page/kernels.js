@@ -75,27 +75,31 @@ function normaliseRow(x, at, d, gain, bias, epsilon, y) {
   }
 }
 
-// The error function, with an error below 1.2e-7 (Press et al., Numerical Recipes, section 6.2).
-const erfcCoefficients = [-1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807,
-  -1.13520398, 1.48851587, -0.82215223, 0.17087277];
+// The error function, by a series of positive terms; from 4 on it is 1 as a float.
 function erf(x) {
-  const z = Math.abs(x), t = 1 / (1 + 0.5 * z);
-  let sum = 0;
-  for (let i = 9; i >= 0; --i) sum = sum * t + erfcCoefficients[i];
-  const erfc = t * Math.exp(sum - z * z);
-  return x >= 0 ? 1 - erfc : erfc - 1;
+  if (Math.abs(x) >= 4) return Math.sign(x);
+  let term = x, sum = x;
+  for (let n = 1; Math.abs(term) > 1e-10 * Math.abs(sum); ++n) {
+    term *= 2 * x * x / (2 * n + 1);
+    sum += term;
+  }
+  return 2 / Math.sqrt(Math.PI) * Math.exp(-x * x) * sum;
 }
 
-const sigmoid = (x) => 1 / (1 + Math.exp(-x));
-const gelu = (x) => 0.5 * x * (1 + erf(x * Math.SQRT1_2));
-// The activations of tx-paper(7). Of swiglu and geglu, those of the gate.
+const sigmoid = (x) => float(1 / float(1 + exponential(x < -88 ? 88 : -x)));
+const gelu = (x) => 0.5 * x * float(1 + float(erf(float(x * rootHalf))));
+const silu = (x) => x * sigmoid(x);
+const [rootHalf, tanhFactor, tanhCube, sigmoidFactor] =
+  [Math.SQRT1_2, 1.5957691216057308, 0.044715, 1.702].map(float);
+// The activations of tx-paper(7); of swiglu and geglu, those of the gate.
 const activations = {
   relu: (x) => (x <= 0 ? 0 : x),
   gelu,
-  'gelu-tanh': (x) => x * sigmoid(1.5957691216057308 * x * (1 + 0.044715 * x * x)),
-  'gelu-sigmoid': (x) => x * sigmoid(1.702 * x),
-  silu: (x) => x * sigmoid(x),
-  swiglu: (x) => x * sigmoid(x),
+  'gelu-tanh': (x) => x * sigmoid(float(float(tanhFactor * x)
+    * float(float(tanhCube * x) * x + 1))),
+  'gelu-sigmoid': (x) => x * sigmoid(float(sigmoidFactor * x)),
+  silu,
+  swiglu: silu,
   geglu: gelu,
 };
 
@@ -115,75 +119,100 @@ function quantiseRow(x, at, count, q, to) {
   return factor === 0 && largest < Infinity ? 0 : float(largest / 127);
 }
 
-// y = x w^T + bias for `rows` rows of x; w is { rows, cols, q, scales } or { rows, cols, data }.
+// y = x w^T + bias, for up to four rows of x at a time. A matrix of weights is { rows, cols, stride,
+// scales, q } or { rows, cols, stride, data }; `stride` is the distance of its rows in elements.
 class Products {
-  constructor() {
-    this.q = new Int8Array(0);
-    this.scales = new Float32Array(0);
+  // Copies the matrices of `weights` into the memory of the vector products.
+  constructor(weights) {
+    const matrices = [...weights].filter(([name, { rows }]) => (
+      rows > 1 && !name.endsWith('.positions.weight'))).map(([, w]) => w);
+    const longest = (key) => Math.max(...matrices.map((w) => w[key]));
+    const up = (n, to) => Math.ceil(n / to) * to;
+    const xBytes = 16 * up(longest('cols'), 16), yBytes = 16 * longest('rows');
+    let bytes = up(xBytes + yBytes, 64);
+    for (const w of matrices) {
+      w.stride = up(w.cols, w.q ? 16 : 8);
+      w.at = bytes;
+      bytes += up(w.rows * w.stride * (w.q ? 1 : 4), 64);
+    }
+    this.vectors = vectorProducts(bytes);
+    const buffer = this.vectors?.memory.buffer ?? new ArrayBuffer(xBytes + yBytes);
+    this.q = new Int16Array(buffer, 0, xBytes / 2);
+    this.x = new Float32Array(buffer, 0, xBytes / 4);
+    this.sums = new Int32Array(buffer, xBytes, yBytes / 4);
+    this.y = new Float32Array(buffer, xBytes, yBytes / 4);
+    this.scales = new Float32Array(4);
+    this.yAt = xBytes;
+    for (const w of matrices) this.keep(w, buffer);
+  }
+
+  keep(w, buffer) {
+    const { rows, cols, stride, at } = w, name = w.q ? 'q' : 'data';
+    w.scales &&= w.scales.slice();
+    if (!this.vectors) {
+      w.stride = cols;
+      return;
+    }
+    const from = w[name], to = new from.constructor(buffer, at, rows * stride);
+    for (let r = 0; r < rows; ++r) to.set(from.subarray(r * cols, (r + 1) * cols), r * stride);
+    w[name] = to;
   }
 
   run(x, rows, w, bias, y) {
-    if (w.q) this.int8(x, rows, w, bias, y);
-    else Products.float(x, rows, w, bias, y);
+    for (let first = 0; first < rows; first += 4) {
+      const count = Math.min(4, rows - first);
+      if (w.q) this.int8(x, first, count, w, bias, y);
+      else this.float(x, first, count, w, bias, y);
+    }
     return y;
   }
 
-  static float(x, rows, { rows: outputs, cols, data }, bias, y) {
-    for (let r = 0; r < rows; ++r) {
-      const at = r * cols;
+  int8(x, first, count, w, bias, y) {
+    const { rows: outputs, cols, stride, scales } = w, { sums } = this;
+    for (let r = 0; r < count; ++r) {
+      this.scales[r] = quantiseRow(x, (first + r) * cols, cols, this.q, r * stride);
+    }
+    if (this.vectors) {
+      this.vectors.integer[count - 1](w.at, 0, this.yAt, outputs, stride, 2 * stride, 4 * outputs);
+    } else {
+      Products.plain(this.q, count, w, w.q, sums);
+    }
+    for (let r = 0; r < count; ++r) {
+      const scale = this.scales[r], from = r * outputs, to = (first + r) * outputs;
       for (let j = 0; j < outputs; ++j) {
-        const w = j * cols;
-        let a = 0, b = 0, c = 0, d = 0, i = 0;
-        for (; i + 3 < cols; i += 4) {
-          a += data[w + i] * x[at + i];
-          b += data[w + i + 1] * x[at + i + 1];
-          c += data[w + i + 2] * x[at + i + 2];
-          d += data[w + i + 3] * x[at + i + 3];
-        }
-        for (; i < cols; ++i) a += data[w + i] * x[at + i];
-        y[r * outputs + j] = a + b + (c + d) + (bias ? bias[j] : 0);
+        const product = float(sums[from + j]) * float(scale * scales[j]);
+        y[to + j] = bias ? product + bias[j] : product;
       }
     }
   }
 
-  int8(x, rows, w, bias, y) {
-    const { rows: outputs, cols, q: weights, scales } = w;
-    if (this.q.length < rows * cols) this.q = new Int8Array(2 * rows * cols);
-    if (this.scales.length < rows) this.scales = new Float32Array(2 * rows);
-    const { q } = this;
-    for (let r = 0; r < rows; ++r) this.scales[r] = quantiseRow(x, r * cols, cols, q, r * cols);
-    const finish = (r, j, sum) => {
-      const product = float(sum) * float(this.scales[r] * scales[j]);
-      y[r * outputs + j] = bias ? product + bias[j] : product;
-    };
-    let first = 0;
-    for (; first + 3 < rows; first += 4) {  // four rows share each load of a weight
-      const a0 = first * cols, b0 = a0 + cols, c0 = b0 + cols, d0 = c0 + cols;
-      for (let j = 0; j < outputs; ++j) {
-        const at = j * cols;
-        let a = 0, b = 0, c = 0, d = 0;
-        for (let i = 0; i < cols; ++i) {
-          const weight = weights[at + i];
-          a = (a + Math.imul(weight, q[a0 + i])) | 0;
-          b = (b + Math.imul(weight, q[b0 + i])) | 0;
-          c = (c + Math.imul(weight, q[c0 + i])) | 0;
-          d = (d + Math.imul(weight, q[d0 + i])) | 0;
-        }
-        finish(first, j, a);
-        finish(first + 1, j, b);
-        finish(first + 2, j, c);
-        finish(first + 3, j, d);
-      }
+  float(x, first, count, w, bias, y) {
+    const { rows: outputs, cols, stride } = w;
+    this.x.fill(0, 0, count * stride);
+    for (let r = 0; r < count; ++r) {
+      this.x.set(x.subarray((first + r) * cols, (first + r + 1) * cols), r * stride);
     }
-    for (; first < rows; ++first) {
-      const row = first * cols;
+    if (this.vectors) {
+      this.vectors.float[count - 1](w.at, 0, this.yAt, outputs, 4 * stride, 4 * stride,
+        4 * outputs);
+    } else {
+      Products.plain(this.x, count, w, w.data, this.y);
+    }
+    for (let r = 0; r < count; ++r) {
+      const from = r * outputs, to = (first + r) * outputs;
+      for (let j = 0; j < outputs; ++j) y[to + j] = this.y[from + j] + (bias ? bias[j] : 0);
+    }
+  }
+
+  // What the vector products compute.
+  static plain(x, count, { rows: outputs, stride }, weights, sums) {
+    for (let r = 0; r < count; ++r) {
       for (let j = 0; j < outputs; ++j) {
-        const at = j * cols;
         let sum = 0;
-        for (let i = 0; i < cols; ++i) {
-          sum = (sum + Math.imul(weights[at + i], q[row + i])) | 0;
+        for (let i = 0, a = r * stride, b = j * stride; i < stride; ++i) {
+          sum += x[a + i] * weights[b + i];
         }
-        finish(first, j, sum);
+        sums[r * outputs + j] = sum;
       }
     }
   }
