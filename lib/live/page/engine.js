@@ -233,7 +233,9 @@ class Engine {
     const sum = compute(input);
     if (changes.sublayers?.includes(`${layer.name}.${name}`)) sum.fill(0);
     see(part ? 'ffn_out' : 'projected', sum);
-    if (config.residual !== false && changes.residual !== false) for (let i = 0; i < sum.length; ++i) sum[i] += x[i];
+    if (config.residual !== false && changes.residual !== false) {
+      for (let i = 0; i < sum.length; ++i) sum[i] += x[i];
+    }
     see(`${part}residual`, sum);
     const y = this.pre ? sum : this.normalise(sum, rows, norm);
     if (part) see('output', y);
