@@ -12,12 +12,13 @@ const [normalPiece, unknownPiece, controlPiece, userPiece, unusedPiece, bytePiec
 
 const scoreBits = new Uint32Array(1);
 const scoreOfBits = new Float32Array(scoreBits.buffer);
+const utf8Encoder = new TextEncoder();
 const utf8Decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 // Lone surrogates become U+FFFD.
 function toUtf8(text) {
   let bytes = '';
-  for (const byte of new TextEncoder().encode(text)) bytes += String.fromCharCode(byte);
+  for (const byte of utf8Encoder.encode(text)) bytes += String.fromCharCode(byte);
   return bytes;
 }
 

@@ -103,14 +103,15 @@ class Vocabulary {
 
   // encode() for display: as show(), with the places in the text, in units of its length.
   pieces(text) {
+    const bytes = toUtf8(text);
     const places = []; // by byte
-    let at = 0;
-    for (const character of text) {
-      for (let i = toUtf8(character).length; i > 0; --i) places.push(at);
-      at += character.length;
+    for (let at = 0; places.length < bytes.length;) {
+      const count = characterBytes(bytes, places.length);
+      for (let i = 0; i < count; ++i) places.push(at);
+      at += count === 4 ? 2 : 1;
     }
-    places.push(at);
-    const tokens = this.split(toUtf8(text));
+    places.push(text.length);
+    const tokens = this.split(bytes);
     const shown = this.show(tokens.map(({ id }) => id));
     return tokens.map(({ start, end }, i) =>
       ({ ...shown[i], start: places[start], end: places[end] }));
