@@ -18,7 +18,7 @@ namespace {
 
 // Files of lib/live/page, or of another directory, in this order; without their endings.
 const std::vector<std::string> engine_scripts = {
-    "weights", "sentencepiece", "tokens", "vectors", "kernels", "engine",
+    "weights", "sentencepiece", "tokens", "vectors", "kernels", "positions", "engine",
     "search",  "translator",    "probe",  "worker"};
 const std::vector<std::string> page_scripts = {"client"};
 const std::vector<std::string> page_styles = {};

@@ -42,7 +42,8 @@ class KeyCache {
 const upTo = (count) => Int32Array.from({ length: count }, (_, i) => i);
 
 class Engine {
-  // weights: Map from the names of tx-model(5) to { rows, cols, q, scales } or { rows, cols, data }.
+  // weights: Map from the names of tx-model(5) to { rows, cols, q, scales } or to
+  // { rows, cols, data }.
   constructor(config, weights) {
     this.config = config;
     this.weights = weights;
@@ -64,7 +65,7 @@ class Engine {
     this.output = { w: { ...output, rows: this.vocabulary }, bias: this.vector('output.bias') };
     // The cache of an 8-bit model is bf16.
     this.narrow = Boolean(this.output.w.q);
-    this.tables = new Map();
+    this.positions = new Positions(config);
     this.weights = null;  // frees what the products have copied
     this.pause = async () => {};  // called often; may let other messages in, and may throw
   }
@@ -101,62 +102,6 @@ class Engine {
     return { name, layers, positions, norm: this.pre ? this.norm(`${name}.norm`) : null };
   }
 
-  // The row of a table, computed once per position.
-  tableRow(position, compute) {
-    if (!this.tables.has(position)) this.tables.set(position, Float32Array.from(compute()));
-    return this.tables.get(position);
-  }
-
-  // PE(position): the paper's sinusoids, or sines before cosines.
-  sinusoid(position) {
-    const { d_model: d, positions: layout, position_offset: offset } = this.config;
-    return this.tableRow(position, () => {
-      const row = new Float64Array(d), half = Math.floor(d / 2);
-      const last = layout === 'fairseq' ? half - 1 : half;
-      for (let i = 0; i < half; ++i) {
-        const angle = (position + offset) / (i ? 10000 ** (i / last) : 1);
-        const [sine, cosine] = layout === 'sinusoid' ? [2 * i, 2 * i + 1] : [i, half + i];
-        row[sine] = Math.sin(angle);
-        row[cosine] = Math.cos(angle);
-      }
-      return row;
-    });
-  }
-
-  // Cosines, then sines, of a position's angles.
-  rotary(position) {
-    const { config } = this, half = config.d_k / 2;
-    this.frequencies ??= Engine.rotaryFrequencies(config);
-    return this.tableRow(position, () => Array.from({ length: 2 * half }, (_, i) => {
-      const angle = position * this.frequencies[i % half];
-      return i < half ? Math.cos(angle) : Math.sin(angle);
-    }));
-  }
-
-  static rotaryFrequencies(c) {
-    const base = c.rotary_scaling === 'ntk'
-      ? c.rotary_base * c.rotary_factor ** (c.d_k / (c.d_k - 2)) : c.rotary_base;
-    return Array.from({ length: c.d_k / 2 }, (_, i) => {
-      const frequency = base ** (-2 * i / c.d_k);
-      if (c.rotary_scaling === 'linear') return frequency / c.rotary_factor;
-      if (c.rotary_scaling !== 'llama3') return frequency;
-      const periods = c.rotary_length * frequency / (2 * Math.PI);
-      const kept = (periods - c.rotary_low) / (c.rotary_high - c.rotary_low);
-      if (kept >= 1) return frequency;
-      if (kept <= 0) return frequency / c.rotary_factor;
-      return (1 - kept) * frequency / c.rotary_factor + kept * frequency;
-    });
-  }
-
-  // ALiBi: by how much a score of this head falls per token of distance.
-  slope(head) {
-    let power = 1;
-    while (2 * power <= this.config.heads) power *= 2;
-    const exponent = head < power ? 8 * (head + 1) / power
-      : 4 * (2 * (head - power) + 1) / power;
-    return 2 ** -exponent;
-  }
-
   // The most tokens of a sequence.
   get maxPositions() {
     const { positions, max_positions: max, position_offset: offset } = this.config;
@@ -173,7 +118,7 @@ class Engine {
         return stack.positions.subarray((position + offset) * d, (position + offset + 1) * d);
       }
       return ['sinusoid', 'halves', 'fairseq'].includes(this.config.positions)
-        ? this.sinusoid(position) : null;
+        ? this.positions.sinusoid(position) : null;
     };
     ids.forEach((id, r) => {
       const row = encoding(positions[r]), from = id * stride, to = r * d;
@@ -259,7 +204,7 @@ class Engine {
   rotate(x, positions) {
     const { d_k: d } = this.config, half = d / 2, width = x.length / positions.length;
     positions.forEach((position, r) => {
-      const angle = this.rotary(position);
+      const angle = this.positions.rotary(position);
       for (let at = r * width; at < (r + 1) * width; at += d) {
         for (let j = 0; j < half; ++j) {
           const u = x[at + j], v = x[at + half + j], c = angle[j], s = angle[half + j];
@@ -300,7 +245,7 @@ class Engine {
     const { d_k: d, scaled_attention: scaled, positions } = this.config;
     const scale = scaled && changes.scale !== false ? 1 / Math.sqrt(d) : 1;
     const distant = positions === 'alibi' && kind !== 'cross' && changes.positions !== false;
-    return { scale, slope: distant ? this.slope(head) : 0,
+    return { scale, slope: distant ? this.positions.slope(head) : 0,
       temperature: changes.attentionTemperature ?? 1 };
   }
 

@@ -27,17 +27,16 @@ function roundToBf16(x, from, to) {
 }
 
 // exp of a float as the kernels compute it: 2^k times a polynomial of degree 6; 0 below -87.
-const expCoefficients = [8.36874545e-3, 4.1668389e-2, 1.66665211e-1, 0.49999994, 1, 1].map(float);
-const expLeading = float(1.38145406e-3);
-const log2e = float(1.44269504088896), ln2High = float(0.693359375), ln2Low = float(2.12194440e-4);
+const [exp6, exp5, exp4, exp3, exp2] =
+  [1.38145406e-3, 8.36874545e-3, 4.1668389e-2, 1.66665211e-1, 0.49999994].map(float);
+const [log2e, ln2High, ln2Low] = [1.44269504088896, 0.693359375, 2.12194440e-4].map(float);
 const floatRounder = 12582912;  // 1.5 * 2^23: a float near it has no fraction
 function exponential(x) {
   if (x < -87) return 0;
   const k = float(float(x * log2e + floatRounder) - floatRounder);
   const r = float(float(x - k * ln2High) + k * ln2Low);
-  let p = expLeading;
-  for (let i = 0; i < 6; ++i) p = float(p * r + expCoefficients[i]);
-  return float(p * 2 ** k);
+  const p = float(float(float(exp6 * r + exp5) * r + exp4) * r + exp3);
+  return float(float(float(float(p * r + exp2) * r + 1) * r + 1) * 2 ** k);
 }
 
 // Softmax of x[0 .. count) times scale, in place.
@@ -119,8 +118,9 @@ function quantiseRow(x, at, count, q, to) {
   return factor === 0 && largest < Infinity ? 0 : float(largest / 127);
 }
 
-// y = x w^T + bias, for up to four rows of x at a time. A matrix of weights is { rows, cols, stride,
-// scales, q } or { rows, cols, stride, data }; `stride` is the distance of its rows in elements.
+// y = x w^T + bias, for up to four rows of x at a time. A matrix of weights is { rows, cols,
+// stride, scales, q } or { rows, cols, stride, data }; `stride` is the distance of its rows in
+// elements.
 class Products {
   // Copies the matrices of `weights` into the memory of the vector products.
   constructor(weights) {

@@ -1,7 +1,7 @@
 // What a model does with a text, and the trace of what it did last.
 class Translator {
   // vocabulary: { forbidden, byteOf, firstToken, closing } of the predicted side.
-  constructor(engine, { forbidden = [0, 1, 2], byteOf = null, firstToken = -1, closing = [eosId] }) {
+  constructor(engine, { forbidden, byteOf = null, firstToken = -1, closing = [eosId] }) {
     this.engine = engine;
     this.forbidden = new Set(forbidden);
     this.guard = byteOf && byteOf.some((byte) => byte >= 0x80) ? new Utf8Guard(byteOf) : null;
@@ -141,8 +141,8 @@ class Translator {
   }
 
   // Runs the model over a source and the tokens that its decoder reads: the attention weights of
-  // every head as { rows, cols, data }, and the hidden states of the decoder. `begun`: the number of
-  // tokens before the output.
+  // every head as { rows, cols, data }, and the hidden states of the decoder. `begun`: the number
+  // of tokens before the output.
   async trace({ source, inputs, begun, changes }, probe = null, recording = true) {
     const { engine } = this, { heads } = engine.config, attention = {};
     for (const kind of engine.sides) attention[kind] = [];

@@ -17,13 +17,13 @@ const vectorProducts = (() => {
 
   // Of 8-bit weights and 16-bit activations, and of fp32: bytes of weights and of activations per
   // vector; loads, product, sum and extraction of a lane; scalar sum and store.
-  const integers = { step: 8, wide: 16, load: 0x01, multiply: 0xba, add: 0xae, lane: 0x1b, sum: 0x6a,
-    store: 0x36 };
-  const floats = { step: 16, wide: 16, load: 0x00, multiply: 0xe6, add: 0xe4, lane: 0x1f, sum: 0x92,
-    store: 0x38 };
+  const integers = { step: 8, wide: 16, load: 0x01, multiply: 0xba, add: 0xae, lane: 0x1b,
+    sum: 0x6a, store: 0x36 };
+  const floats = { step: 16, wide: 16, load: 0x00, multiply: 0xe6, add: 0xe4, lane: 0x1f,
+    sum: 0x92, store: 0x38 };
 
-  // (w, x, y, outputs, weightBytes, activationBytes, step): y[r][j] = row r of x times row j of w, for
-  // `rows` rows of x that are activationBytes apart. Rows of w have weightBytes, a multiple of two
+  // (w, x, y, outputs, weightBytes, activationBytes, step): y[r][j] = row r of x times row j of w,
+  // for `rows` rows of x that are activationBytes apart. Rows of w have weightBytes, a multiple of two
   // vectors; rows of y are `step` bytes apart. Pointers are in bytes.
   function productOf(kind, rows) {
     const [w, x, y, outputs, weightBytes, activationBytes, step, end, to] = Array(9).keys();

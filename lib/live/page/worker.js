@@ -66,10 +66,10 @@ class Host {
     if (number < this.newest) throw new DOMException('a newer request replaced it', 'AbortError');
     this.watch(number);
     const pieces = this.pieces(text), source = pieces.map(({ id }) => id);
-    const idsOf = (value) => (typeof value === 'string' ? this.target.encode(lineOf(value)) : value);
+    const idsOf = (value) => (typeof value === 'string' ? this.target.encode(lineOf(value))
+      : value ?? undefined);
     const settings = { ...options, prefix: idsOf(options.prefix ?? []),
-      target: options.target === undefined || options.target === null ? undefined
-        : idsOf(options.target),
+      target: idsOf(options.target),
       progress: (ids) => progress(this.text(source, ids)) };
     const run = { encoder: 'fill', decoder: 'continue' }[this.engine.config.kind] ?? 'translate';
     return this.named(await this.translator[run](source, settings), pieces, run);
