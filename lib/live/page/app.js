@@ -160,6 +160,7 @@ class Page {
   async run({ text, options, before, other }, key) {
     const { model } = this;
     try {
+      this.setStatus(model.started ? 'busy' : 'loading', '');
       await this.load(model);
       if (key !== this.key) return;
       this.setStatus('busy', '');
@@ -261,8 +262,8 @@ class Page {
     return [this.models.length < 2 ? null : choice('model', 'Model', this.models.map((model, i) =>
       ({ value: String(i), label: `${i + 1}: ${model.name}` })), String(this.modelIndex),
     (model) => this.state.set({ model, prefix: '', query: '' })),
-    element('p', { class: 'soft' }, `${name}: ${config.kind}, ${size}, ${config.heads} heads, ` +
-      `d_model ${config.d_model}, runs in this page`)];
+    element('p', { class: 'soft' }, this.models.length < 2 ? `${name}: ` : '', `${config.kind}, ` +
+      `${size}, ${config.heads} heads, d_model ${config.d_model}; runs in this page`)];
   }
 
   draw() {

@@ -12,6 +12,12 @@ const switches = {
   scale: { name: 'Scaling by 1/\u221ad\u2096', without: 'no scaling by 1/\u221ad\u2096',
     text: 'Without it, scores are larger, and the softmax puts most weight on one token.' },
 };
+// The switches of parts that a model was trained without.
+function missingIn(config) {
+  return [config.positions === 'none' && 'positions', config.causal_mask === false && 'causal',
+    config.residual === false && 'residual', config.scaled_attention === false && 'scale'];
+}
+
 const subLayerNames = { self_attn: 'self-attention', cross_attn: 'cross-attention',
   ffn: 'feed-forward' };
 const temperatures = ['0.1', '0.25', '0.5', '0.75', '1', '1.5', '2', '3', '5', '10'];
@@ -114,7 +120,7 @@ class ChangesView {
     this.node = element('div', { class: 'columns' },
       element('section', {}, element('h2', {}, 'Turn things off'), this.switches,
         element('div', { class: 'bar' }, this.sliders.map((slider) => slider.node))),
-      element('section', {}, element('h2', {}, 'What follows'), this.outcome,
+      element('section', {}, element('h2', {}, 'What happens'), this.outcome,
         page.config.kind === 'encoder-decoder' ? this.targetField() : null));
   }
 
@@ -140,11 +146,11 @@ class ChangesView {
     this.page.state.set({ off: (less.length < off.length ? less : [...off, change]).join(',') });
   }
 
-  button(change, label, title) {
+  button(change, label, title, disabled = false) {
     const off = listOf(this.page.state.get('off')).includes(change);
     return element('button', { type: 'button', role: 'switch', class: 'switch',
       id: `off-${change.replaceAll('.', '-')}`, 'aria-checked': String(!off), title,
-      'aria-label': title, onclick: () => this.toggle(change) }, label);
+      'aria-label': title, disabled, onclick: () => this.toggle(change) }, label);
   }
 
   drawSwitches() {
@@ -156,8 +162,11 @@ class ChangesView {
       element('p', { class: 'soft' }, 'Press a part to turn it off, again to turn it on. A head ' +
         'that is off contributes zeros; so does a sub-layer, whose input then passes unchanged.'),
       element('div', { class: 'parts', role: 'group', 'aria-label': 'Parts of the model' },
-        parts.map(([change, { name, text }]) => [this.button(change, name, text),
-          element('span', { class: 'soft' }, text)])),
+        parts.map(([change, { name, text }]) => {
+          const missing = missingIn(config).includes(change);
+          return [this.button(change, name, name, missing), element('span', { class: 'soft' },
+            missing ? 'This model was trained without.' : text)];
+        })),
       stacks.map((stack) => this.drawStack(stack)),
     ];
   }
@@ -182,7 +191,7 @@ class ChangesView {
     const kind = part === 'cross_attn' ? 'cross' : stack;
     const heads = part === 'ffn' ? 0 : this.page.config.heads;
     return element('div', { class: 'chips' },
-      this.button(`${stack}.${layer}.${part}`, part === 'ffn' ? 'on' : 'all',
+      this.button(`${stack}.${layer}.${part}`, part === 'ffn' ? 'all units' : 'all',
         `${place}: ${subLayerNames[part]}`),
       Array.from({ length: heads }, (_, head) => this.button(`${kind}.${layer}.${head}`,
         String(head), `${place}: ${subLayerNames[part]}, head ${head}`)));

@@ -17,33 +17,39 @@ class Guide {
   go(place) {
     this.place = place;
     const stop = this.stops[place];
+    this.unseen = true;
     if (stop) this.page.state.set({ ...unchanged, ...this.of(stop.state ?? {}) });
     this.page.draw();
     if (stop) document.getElementById('tour-title').focus({ preventScroll: true });
-    this.point(stop, true);
   }
 
   of(value) {
     return typeof value === 'function' ? value(this.page) : value;
   }
 
-  // Outlines the part of the page that the stop is about.
-  point(stop, scroll) {
+  // Outlines the part of the page that the stop is about, and scrolls to it once.
+  point() {
     for (const node of document.querySelectorAll('.pointed')) node.classList.remove('pointed');
-    const node = stop?.at && document.querySelector(stop.at);
-    node?.classList.add('pointed');
-    if (scroll) node?.scrollIntoView({ block: 'nearest' });
+    const at = this.stops[this.place]?.at, node = at && document.querySelector(at);
+    if (!node) return;
+    node.classList.add('pointed');
+    const large = node.getBoundingClientRect().height > innerHeight / 2;
+    if (this.unseen) node.scrollIntoView({ block: large ? 'start' : 'nearest' });
+    this.unseen = false;
   }
 
   draw() {
     const stop = this.stops[this.place];
     this.node.hidden = !stop;
     document.body.classList.toggle('touring', Boolean(stop));
-    if (!stop) return replaceChildren(this.node);
+    if (!stop) {
+      this.point();
+      return replaceChildren(this.node);
+    }
     const last = this.place === this.stops.length - 1;
     rebuild(this.node,
       element('p', { class: 'soft' }, `Stop ${this.place + 1} of ${this.stops.length}`),
-      element('h2', { id: 'tour-title', tabindex: -1 }, stop.title),
+      element('h2', { id: 'tour-title', tabindex: -1 }, this.of(stop.title)),
       this.of(stop.text).map((text) => element('p', {}, text)),
       element('div', { class: 'bar' },
         element('button', { type: 'button', id: 'tour-back', disabled: this.place === 0,
@@ -52,6 +58,6 @@ class Guide {
           onclick: () => this.go(last ? null : this.place + 1) }, last ? 'Done' : 'Next \u25b8'),
         element('button', { type: 'button', id: 'tour-close', onclick: () => this.go(null) },
           'Close')));
-    this.point(stop, false);
+    this.point();
   }
 }

@@ -51,11 +51,12 @@ class HandView {
         disabled: page.step === steps.length - 1, onclick: () => page.lookAt(page.step + 1) },
       'Next \u25b8'),
       element('button', { type: 'button', id: 'release', disabled: !page.prefix.length,
-        title: 'Let the model choose every token again',
-        onclick: () => page.state.set({ prefix: '' }) }, 'Release')),
-    element('p', { class: 'before' }, before.length ? ['After ',
-      element('b', {}, before.join(' ')), ' the model finds these tokens likeliest. '] : '',
-    'Press another one to continue from there.')];
+        title: 'The model chooses every token again',
+        onclick: () => page.state.set({ prefix: '' }) }, 'Undo my choices')),
+    element('p', { class: 'before' }, before.length
+      ? ['After ', element('b', {}, before.join(' ')), ', '] : 'In this place, ',
+    'the model gives these tokens the highest probability; the last column is log P. Press ' +
+    'another token to choose it.')];
   }
 
   drawCandidates(step) {

@@ -93,8 +93,9 @@ class AttentionView {
       Array.from({ length: page.layers }, (_, layer) => element('tr', {},
         element('th', { class: 'text' }, `layer ${layer}`),
         heads.map((head) => element('td', {}, this.small(result, layer, head, side))))))),
-    element('p', { class: 'soft' }, 'One small map for each head: rows attend to columns, and ' +
-      'dark means much weight. Press one to enlarge it.')];
+    element('p', { class: 'soft' }, 'One small map for each head: rows attend to columns. The ' +
+      'stronger a colour differs from the background, the larger is the weight. Press a map to ' +
+      'enlarge it.')];
   }
 
   small(result, layer, head, side) {

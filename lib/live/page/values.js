@@ -56,6 +56,7 @@ function sumText(s, a, b, sum) {
 }
 
 function normText(s, before, after) {
+  if (s.config.norm_type === 'none') return `no norm: ${pick(after)(s)}`;
   const row = [...s.value(before)], d = row.length, rms = s.config.norm_type === 'rms';
   const mean = rms ? 0 : row.reduce((sum, x) => sum + x, 0) / d;
   const deviation = Math.sqrt(row.reduce((sum, x) => sum + (x - mean) ** 2, 0) / d);
@@ -94,7 +95,8 @@ const stagesAfter = [
     s.kind === 'decoder' && s.config.kind === 'encoder-decoder',
   text: 'Between the two lies the cross-attention of this layer.', figure: pick('ffn_x') },
   { name: 'ffn_normed', title: 'Norm', equation: 'Norm ( y )',
-    text: 'Pre-norm: the network reads the normalised vector.', figure: (s) => normText(s, 'ffn_x', 'ffn_normed') },
+    text: 'Pre-norm: the network reads the normalised vector.',
+    figure: (s) => normText(s, 'ffn_x', 'ffn_normed') },
   { name: 'inner', title: 'Feed-forward, inner', equation: 'h = y W_1 + b_1',
     text: 'A wider vector; each inner unit looks for a pattern.', figure: pick('inner') },
   { name: 'gate', title: 'Gate', equation: 'g = y W_g', text: 'The gate decides how much of each ' +
@@ -126,9 +128,10 @@ const keyColumns = [
     s.at('scaled', s.key)}` },
   { name: 'biased', title: 'ALiBi', equation: 'scaled_j \u2212 distance', text: (s) =>
     `A penalty for distance: ${s.at('scaled', s.key)} becomes ${s.at('biased', s.key)}` },
-  { name: 'masked', title: 'Masked', equation: 'masked_j', text: (s) => (s.kind === 'decoder'
-    ? 'Tokens after this one get \u2212\u221e: they are not known yet.'
-    : 'No mask here: every token may be read.') },
+  { name: 'masked', title: 'Masked', equation: 'masked_j', text: (s) => (!s.masked
+    ? 'No mask here: every token may be read.' : s.kind === 'decoder'
+      ? 'Tokens after this one get \u2212\u221e: they are not known yet.'
+      : 'Tokens outside the window get \u2212\u221e.') },
   { name: 'tempered', title: 'Temperature', equation: 'masked_j / temperature', text: (s) =>
     `${s.at('masked', s.key)} becomes ${s.at('tempered', s.key)}` },
   { name: 'weights', title: 'Weights', equation: 'a_j = softmax ( masked_j )', text: (s) => {
@@ -137,8 +140,8 @@ const keyColumns = [
     return `exp(${decimal(masked[s.key], 3)} \u2212 ${term(most, 2)}) / ${decimal(total)} = ${
       s.at('weights', s.key)}, where ${decimal(most)} is the largest score`;
   } },
-  { name: 'v', title: 'Values', equation: 'v_j = x_j W_V', text: (s) => 'The value of each token; ' +
-    `of the marked token, number ${s.number} = ${decimal(s.valueOf('v'), 3)}` },
+  { name: 'v', title: 'Values', equation: 'v_j = x_j W_V', text: (s) => 'The value of each token; of ' +
+    `the marked token, number ${s.number} = ${decimal(s.valueOf('v'), 3)}` },
   { name: 'weighted', title: 'Weighted', equation: 'a_j v_j', text: (s) =>
     `number ${s.number} = ${s.at('weights', s.key)}\u00b7${term(s.valueOf('v'))} = ${
       decimal(s.weighted(s.key), 3)}` },
@@ -154,6 +157,7 @@ class Trace {
     this.key = given !== '' && Number(given) < this.keys ? Number(given)
       : weights.indexOf(Math.max(...weights));
     this.number = Math.min(Number(page.state.get('feature')), this.config.d_v - 1);
+    this.masked = this.value('masked').includes(-Infinity);
     this.joined = this.head * this.config.d_v + this.number;
     this.feature = Math.min(this.joined, this.config.d_model - 1);
   }
@@ -233,6 +237,7 @@ class ValuesView {
       'written out below it. Hover over a term of an equation to read what it means.'),
     stagesBefore.filter(shown).map((stage) => this.drawStage(s, stage)), this.drawKeys(s),
     stagesAfter.filter(shown).map((stage) => this.drawStage(s, stage)));
+    this.page.guide.point();
   }
 
   // An equation, whose terms show their meaning in `said`.
@@ -264,8 +269,8 @@ class ValuesView {
   drawKeys(s) {
     const { page } = this;
     const { columns } = sidesOf(page.result, s.kind);
-    const said = element('p', { class: 'soft said' }, 'Each row is a token that can be read; ' +
-      'press a row to follow that token.');
+    const said = element('p', { class: 'soft said' }, 'Each row is a token; press a row to ' +
+      'follow its key and its value.');
     const shown = keyColumns.filter(({ name }) => name === 'weighted' || s.value(name));
     const largest = (name) => s.value(name).reduce((most, x) => Math.max(most, Math.abs(x)), 0);
     const sizes = { k: largest('k'), v: largest('v') };
