@@ -41,6 +41,7 @@ function stateOf(kinds) {
 class Page {
   constructor() {
     this.models = data.models.map((_, index) => new Model(index));
+    this.timers = {};
     this.state = stateOf(kindsOf(data.models[0].config));
     // What a new text resets.
     this.fresh = { prefix: '', target: '', query: '', step: 0, number: '' };
@@ -62,7 +63,7 @@ class Page {
     document.querySelector('main').append(element('div', { id: 'frame' },
       element('div', { id: 'work' }, this.text.node, this.error,
         element('div', { id: 'bar' }, this.tabs, this.changed), this.panel), this.guide.node));
-    window.addEventListener('resize', () => this.later(() => this.draw()));
+    window.addEventListener('resize', () => this.later('draw', () => this.draw()));
     this.state.listen(() => this.follow());
     this.follow();
   }
@@ -120,10 +121,10 @@ class Page {
     this.state.set({ prefix: [...ids, candidate.id].join(','), target: '' });
   }
 
-  // Runs the latest action after a pause in typing.
-  later(action) {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(action, typingPause);
+  // Runs the latest action of a name after a pause.
+  later(name, action) {
+    clearTimeout(this.timers[name]);
+    this.timers[name] = setTimeout(action, typingPause);
   }
 
   options() {
@@ -132,6 +133,12 @@ class Page {
     if (state.get('target')) out.target = state.get('target');
     else if (this.prefix.length) out.prefix = this.prefix;
     return out;
+  }
+
+  // Ids mean the same in another model only if the vocabularies are the same.
+  optionsFor(other, { prefix, ...options }) {
+    const hash = (model) => data.models[model.index].vocabularies.at(-1).hash;
+    return prefix && hash(other) === hash(this.model) ? { ...options, prefix } : options;
   }
 
   // What the page needs: the output, that of the trained model if anything is changed, and that of
@@ -174,7 +181,7 @@ class Page {
         if (other) {
           const second = this.models[1 - this.modelIndex];
           await this.load(second);
-          shown.other = await second.translate(text, this.options());
+          shown.other = await second.translate(text, this.optionsFor(second, options));
         }
         shown.result = await model.translate(text, options, progress);
       }

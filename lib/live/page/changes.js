@@ -116,7 +116,10 @@ class ChangesView {
     ];
     this.target = element('input', { type: 'text', id: 'target', spellcheck: 'false',
       placeholder: 'a translation that you know',
-      oninput: () => page.later(() => page.state.set({ target: this.target.value, prefix: '' })) });
+      oninput: () => {
+        const target = this.target.value;
+        page.later('target', () => page.state.set({ target, prefix: '' }));
+      } });
     this.node = element('div', { class: 'columns' },
       element('section', {}, element('h2', {}, 'Turn things off'), this.switches,
         element('div', { class: 'bar' }, this.sliders.map((slider) => slider.node))),

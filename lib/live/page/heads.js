@@ -86,7 +86,8 @@ class AttentionView {
   drawHeads(result) {
     const { page } = this;
     const heads = Array.from({ length: page.config.heads }, (_, head) => head);
-    const side = Math.max(26, Math.min(64, Math.floor(330 / heads.length) - 8));
+    const room = Math.min(330, this.heads.clientWidth - 84);
+    const side = Math.max(26, Math.min(64, Math.floor(room / heads.length) - 14));
     return [element('div', { class: 'scroll', id: 'heads-scroll' }, element('table',
       { class: 'grid' },
       element('tr', {}, element('td'), heads.map((head) => element('th', {}, head))),

@@ -64,8 +64,8 @@ class TextPart {
   }
 
   typed() {
-    const { page } = this;
-    page.later(() => page.state.set({ ...page.fresh, text: this.input.value }));
+    const { page } = this, text = this.input.value;
+    page.later('text', () => page.state.set({ ...page.fresh, text }));
   }
 
   // The output so far, of a slow model.

@@ -5,6 +5,9 @@ const terms = {
   x: () => 'The vector of this token as it enters the sub-layer.',
   x_j: (s) => `The vector of token j, ${s.kind === 'cross' ? 'which the encoder computed' :
     'which enters the same layer'}.`,
+  n: () => 'The normalised vector of this token.',
+  n_j: () => 'The normalised vector of token j.',
+  m: () => 'The normalised vector of this token.',
   W_Q: (s) => `The learned matrix of the queries of head ${s.head}.`,
   W_K: (s) => `The learned matrix of the keys of head ${s.head}.`,
   W_V: (s) => `The learned matrix of the values of head ${s.head}.`,
@@ -72,10 +75,12 @@ const pick = (name) => (s) => `number ${s.feature} = ${s.at(name, s.feature)}`;
 const stagesBefore = [
   { name: 'x', title: 'Input', equation: 'x', text: 'The vector of the token: it enters the ' +
     'layer.', figure: pick('x') },
-  { name: 'normed', title: 'Norm', equation: 'Norm ( x )', text: 'Pre-norm: the sub-layer reads ' +
-    'the normalised vector.', figure: (s) => normText(s, 'x', 'normed') },
-  { name: 'q', title: 'Query', equation: 'q = x W_Q', text: 'A smaller vector that says what the ' +
-    'token looks for.', figure: (s) => `number ${s.number} = ${s.at('q', s.number)}` },
+  { name: 'normed', title: 'Norm', equation: 'n = Norm ( x )',
+    text: 'Pre-norm: the sub-layer reads the normalised vector.',
+    figure: (s) => normText(s, 'x', 'normed') },
+  { name: 'q', title: 'Query', equation: (s) => `q = ${s.read('x')} W_Q`,
+    text: 'A smaller vector that says what the token looks for.',
+    figure: (s) => `number ${s.number} = ${s.at('q', s.number)}` },
 ];
 const stagesAfter = [
   { name: 'head', title: 'Output of the head', equation: 'head = \u03a3_j a_j v_j',
@@ -87,20 +92,21 @@ const stagesAfter = [
     s.head * s.config.d_v}; number ${s.joined} = ${s.at('joined', s.joined)}` },
   { name: 'projected', title: 'Projection', equation: 'z W_O', text: 'A learned mixture of all ' +
     'heads, as wide as the input.', figure: pick('projected') },
-  { name: 'residual', title: 'Residual', equation: 'x + z W_O', text: 'The sub-layer adds to its ' +
+  { name: 'residual', title: 'Residual', equation: (s) => `${s.pre ? 'y = ' : ''}x + z W_O`,
+    text: 'The sub-layer adds to its ' +
     'input instead of replacing it.', figure: (s) => sumText(s, 'x', 'projected', 'residual') },
   { name: 'norm', title: 'Norm', equation: 'y = Norm ( x + z W_O )', text: 'Post-norm, as in the ' +
     'paper: the sum is normalised.', figure: (s) => normText(s, 'residual', 'norm') },
   { name: 'ffn_x', title: 'Input of the feed-forward network', equation: 'y', only: (s) =>
     s.kind === 'decoder' && s.config.kind === 'encoder-decoder',
   text: 'Between the two lies the cross-attention of this layer.', figure: pick('ffn_x') },
-  { name: 'ffn_normed', title: 'Norm', equation: 'Norm ( y )',
+  { name: 'ffn_normed', title: 'Norm', equation: 'm = Norm ( y )',
     text: 'Pre-norm: the network reads the normalised vector.',
     figure: (s) => normText(s, 'ffn_x', 'ffn_normed') },
-  { name: 'inner', title: 'Feed-forward, inner', equation: 'h = y W_1 + b_1',
+  { name: 'inner', title: 'Feed-forward, inner', equation: (s) => `h = ${s.read('y')} W_1 + b_1`,
     text: 'A wider vector; each inner unit looks for a pattern.', figure: pick('inner') },
-  { name: 'gate', title: 'Gate', equation: 'g = y W_g', text: 'The gate decides how much of each ' +
-    'inner unit passes.', figure: pick('gate') },
+  { name: 'gate', title: 'Gate', equation: (s) => `g = ${s.read('y')} W_g`,
+    text: 'The gate decides how much of each inner unit passes.', figure: pick('gate') },
   { name: 'activated', title: 'Activation', equation: (s) => (s.value('gate') ? 'u = f ( g ) h'
     : 'u = f ( h )'), text: 'The only step of the network that is not linear.', figure: (s) =>
     `number ${s.feature} = ${s.at('activated', s.feature)}; ${
@@ -110,16 +116,17 @@ const stagesAfter = [
     'width of the input.', figure: pick('ffn_out') },
   { name: 'ffn_residual', title: 'Residual', equation: 'y + u W_2 + b_2', text: 'Added to what ' +
     'came in.', figure: (s) => sumText(s, 'ffn_x', 'ffn_out', 'ffn_residual') },
-  { name: 'output', title: 'Output of the layer', equation: (s) => (s.config.norm === 'pre'
+  { name: 'output', title: 'Output of the layer', equation: (s) => (s.pre
     ? 'y + u W_2 + b_2' : 'Norm ( y + u W_2 + b_2 )'), text: 'The next layer reads this vector.',
-  figure: (s) => (s.config.norm === 'pre' ? pick('output')(s)
+  figure: (s) => (s.pre ? pick('output')(s)
     : normText(s, 'ffn_residual', 'output')) },
 ];
 
 // The columns of the table of keys, computed for each token j.
 const keyColumns = [
-  { name: 'k', title: 'Keys', equation: 'k_j = x_j W_K', text: (s) => 'The key of each token; of ' +
-    `the marked token, number ${s.number} = ${decimal(s.valueOf('k'), 3)}` },
+  { name: 'k', title: 'Keys', equation: (s) => `k_j = ${s.read('x_j')} W_K`,
+    text: (s) => `The key of each token; of the marked token, number ${s.number} = ${
+      decimal(s.valueOf('k'), 3)}` },
   { name: 'scores', title: 'Scores', equation: 'score_j = q \u00b7 k_j', text: (s) =>
     `The dot product of query and key: ${dotText(s.value('q'), s.row('k', s.key, s.config.d_k),
       s.value('scores')[s.key])}` },
@@ -140,8 +147,9 @@ const keyColumns = [
     return `exp(${decimal(masked[s.key], 3)} \u2212 ${term(most, 2)}) / ${decimal(total)} = ${
       s.at('weights', s.key)}, where ${decimal(most)} is the largest score`;
   } },
-  { name: 'v', title: 'Values', equation: 'v_j = x_j W_V', text: (s) => 'The value of each token; of ' +
-    `the marked token, number ${s.number} = ${decimal(s.valueOf('v'), 3)}` },
+  { name: 'v', title: 'Values', equation: (s) => `v_j = ${s.read('x_j')} W_V`,
+    text: (s) => `The value of each token; of the marked token, number ${s.number} = ${
+      decimal(s.valueOf('v'), 3)}` },
   { name: 'weighted', title: 'Weighted', equation: 'a_j v_j', text: (s) =>
     `number ${s.number} = ${s.at('weights', s.key)}\u00b7${term(s.valueOf('v'))} = ${
       decimal(s.weighted(s.key), 3)}` },
@@ -157,6 +165,7 @@ class Trace {
     this.key = given !== '' && Number(given) < this.keys ? Number(given)
       : weights.indexOf(Math.max(...weights));
     this.number = Math.min(Number(page.state.get('feature')), this.config.d_v - 1);
+    this.pre = this.config.norm === 'pre';
     this.masked = this.value('masked').includes(-Infinity);
     this.joined = this.head * this.config.d_v + this.number;
     this.feature = Math.min(this.joined, this.config.d_model - 1);
@@ -168,6 +177,12 @@ class Trace {
   // The followed number of key or value j.
   valueOf(name, j = this.key) { return this.row(name, j, this.config[`d_${name}`])[this.number]; }
   weighted(j) { return this.value('weights')[j] * this.valueOf('v', j); }
+  // What a sub-layer reads: the vector, or with pre-norm the normalised vector. The keys and values
+  // of cross-attention are those of the encoder's output.
+  read(name) {
+    if (!this.pre || (name === 'x_j' && this.kind === 'cross')) return name;
+    return { x: 'n', x_j: 'n_j', y: 'm' }[name];
+  }
   // Where the followed number stands in a vector.
   indexIn(name) {
     if (name === 'q' || name === 'head') return this.number;
@@ -241,7 +256,8 @@ class ValuesView {
   }
 
   // An equation, whose terms show their meaning in `said`.
-  drawEquation(s, text, said) {
+  drawEquation(s, equation, said) {
+    const text = typeof equation === 'function' ? equation(s) : equation;
     const usual = said.textContent;
     const explain = (name) => () => { said.textContent = terms[name](s); };
     const restore = () => { said.textContent = usual; };
@@ -255,12 +271,11 @@ class ValuesView {
   }
 
   drawStage(s, stage) {
-    const equation = typeof stage.equation === 'function' ? stage.equation(s) : stage.equation;
     const said = element('p', { class: 'soft said' }, stage.text);
     const values = s.value(stage.name);
     return [element('div', { class: 'stage', id: `stage-${stage.name}` },
-      element('div', {}, element('h2', {}, stage.title), this.drawEquation(s, equation, said),
-        said),
+      element('div', {}, element('h2', {}, stage.title),
+        this.drawEquation(s, stage.equation, said), said),
       element('div', {}, wideStrip(values, s.indexIn(stage.name)),
         element('p', { class: 'figure' }, stage.figure(s)))),
     element('p', { class: 'arrow' }, `\u2193 1 \u00d7 ${values.length}`)];
