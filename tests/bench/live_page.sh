@@ -41,4 +41,4 @@ time_page "$MODEL" "$MODEL" "${sentence:-$words}"
 [ -n "$TEXT" ] || exit 0
 tx-decode -q -m "$MODEL" --precision int8 --beam 1 --json < "$TEXT" > "$work/decoded"
 tx-bpe encode -m "$MODEL" < "$TEXT" > "$work/encoded"
-python3 "$browser/live_parity_test.py" "$work/page.html" "$TEXT" "$work/decoded" "$work/encoded" 0
+python3 "$browser/live_parity_test.py" "$work/page.html" "$TEXT" "$work/decoded" "$work/encoded" 1

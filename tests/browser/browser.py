@@ -100,8 +100,8 @@ class Page:
         self.browser = browser
         file, _, anchor = str(path).partition("#")
         self.address = pathlib.Path(file).resolve().as_uri()
-        target = browser.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = browser.call("Target.attachToTarget", targetId=target,
+        self.target = browser.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = browser.call("Target.attachToTarget", targetId=self.target,
                                     flatten=True)["sessionId"]
         for domain in ("Runtime", "Log", "Network", "Page"):
             self.call(f"{domain}.enable")
@@ -111,6 +111,9 @@ class Page:
 
     def call(self, method, **parameters):
         return self.browser.call(method, self.session, **parameters)
+
+    def close(self):
+        self.browser.call("Target.closeTarget", targetId=self.target)
 
     def go(self, anchor):
         """Reloads the page with this fragment."""

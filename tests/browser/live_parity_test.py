@@ -1,10 +1,10 @@
 """Compares a page of tx-attn-dump --live with tx-decode and tx-bpe.
 
-    live_parity_test.py PAGE TEXT DECODED ENCODED [SHARE]
+    live_parity_test.py (PAGE TEXT DECODED ENCODED SHARE)...
 
 For each line of TEXT: the page's greedy output and its log P (to 0.001) against the line of DECODED
 (tx-decode --json --beam 1, or texts alone), and the tokens of the line against ENCODED (tx-bpe encode).
-DECODED and ENCODED may be "-", for no comparison. With SHARE below 1, for weights in f16, at least
+DECODED and ENCODED may be "-", for no comparison. SHARE is 1; below, for weights in f16, at least
 this share of the outputs must be equal, and log P to a thousandth. Prints the numbers of lines.
 """
 import json
@@ -56,21 +56,23 @@ def check_tokens(page, lines, encoded):
     print(f"{len(lines)} lines have equal tokens")
 
 
-def main():
-    path, text, decoded, encoded, share = [*sys.argv[1:], 1][:5]
+def check_page(browser, path, text, decoded, encoded, share):
     lines = lines_of(text)
-    with Browser() as browser:
-        page = browser.open(path)
-        page.wait("window.tx !== undefined")
-        if decoded != "-":
-            wanted = [json.loads(line) if line.startswith("{") else {"text": line}
-                      for line in lines_of(decoded)]
-            if len(wanted) != len(lines):
-                fail(f"{len(wanted)} lines in {decoded}, {len(lines)} in {text}")
-            check_outputs(page, lines, wanted, float(share))
-        if encoded != "-":
-            check_tokens(page, lines, lines_of(encoded))
-        page.expect_quiet()
+    print(path, end=": ")
+    page = browser.open(path)
+    page.wait("window.tx !== undefined")
+    if decoded != "-":
+        wanted = [json.loads(line) if line.startswith("{") else {"text": line}
+                  for line in lines_of(decoded)]
+        if len(wanted) != len(lines):
+            fail(f"{len(wanted)} lines in {decoded}, {len(lines)} in {text}")
+        check_outputs(page, lines, wanted, float(share))
+    if encoded != "-":
+        check_tokens(page, lines, lines_of(encoded))
+    page.expect_quiet()
+    page.close()
 
 
-main()
+with Browser() as browser:
+    for case in zip(*[iter(sys.argv[1:])] * 5, strict=True):
+        check_page(browser, *case)

@@ -3,16 +3,18 @@
 # and tokens, for models of several architectures.
 command -v python3 > /dev/null || skip "no python3 here"
 . "$TX_SOURCE/tests/cli/train.sh"
-# same MODEL TEXT PRECISION [OPTION]...: compares the page of MODEL with tx-decode; OPTION of tx-attn-dump.
+# same MODEL TEXT PRECISION [OPTION]...: a case for the comparison of the page of MODEL with tx-decode and
+# tx-bpe; OPTION of tx-attn-dump.
 same() {
-  model=$1 text=$2 precision=$3
+  number=$((${number-0} + 1))
+  case=$number-${1##*/}
+  tx-decode -q -m "$1" --precision "$3" --beam 1 --threads 1 --json < "$2" > "$case.decoded"
+  tx-bpe encode -m "$1" < "$2" > "$case.encoded"
+  [ "$3" = int8 ] && share=1 || share=0.99
+  echo "$case.html $2 $case.decoded $case.encoded $share" >> cases
+  model=$1
   shift 3
-  tx-attn-dump -m "$model" --html page.html --live "$@"
-  tx-decode -q -m "$model" --precision "$precision" --beam 1 --threads 1 --json < "$text" > decoded
-  tx-bpe encode -m "$model" < "$text" > encoded
-  [ "$precision" = int8 ] && share=1 || share=0.99
-  python3 "$TX_SOURCE/tests/browser/live_parity_test.py" page.html "$text" decoded encoded $share ||
-    fail "$model $*"
+  tx-attn-dump -m "$model" --html "$case.html" --live "$@"
 }
 # trained RUN OPTION...
 trained() {
@@ -55,6 +57,15 @@ same decoder prompts int8
 
 trained encoder --kind encoder --vocab words
 awk '{ $(1 + NR % 3) = "<mask>"; print }' valid.en > masked
-tx-attn-dump -m encoder --html page.html --live
+tx-attn-dump -m encoder --html encoder.html --live
 tx-decode -q -m encoder --precision int8 --threads 1 masked | cut -f 1 > filled
-python3 "$TX_SOURCE/tests/browser/live_parity_test.py" page.html masked filled - || fail encoder
+echo 'encoder.html masked filled - 1' >> cases
+
+# Models of other toolkits, with their token ids.
+golden=$TX_SOURCE/tests/golden
+for model in marian/source.en llama/prompts gpt2/prompts fairseq/source.en; do
+  tx-convert -q -o "converted-${model%/*}" "$golden/${model%/*}"
+  same "converted-${model%/*}" "$golden/$model" int8
+done
+
+xargs python3 "$TX_SOURCE/tests/browser/live_parity_test.py" < cases
