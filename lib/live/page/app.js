@@ -290,6 +290,6 @@ class Page {
 
 const page = new Page();
 window.tx = {
-  translate: (text) => page.models[0].greedy(text),
+  translate: (text, options) => page.models[0].greedy(text, options),
   tokenize: (text) => page.models[0].tokens(text),
 };

@@ -119,8 +119,8 @@ class Model {
   }
 
   // For scripts: greedy, without changes; never dropped.
-  async greedy(text) {
-    const result = await this.queue(() => this.compute(text, { beam: 1 }));
+  async greedy(text, options = {}) {
+    const result = await this.queue(() => this.compute(text, { beam: 1, ...options }));
     const ended = result.complete !== false && result.tokens.at(-1) === '</s>';
     return { text: result.text, tokens: ended ? result.tokens.slice(0, -1) : result.tokens,
       log_p: result.logP };
