@@ -105,6 +105,10 @@ expect_usage_error '--model is given 3 times, but a page compares at most 2 mode
 expect_usage_error '--model is given 2 times, but several models are supported only with --live: give one -m' \
   tx-attn-dump -m model -m other --html x.html in
 
+tx-convert -q -o many_languages "$TX_SOURCE/tests/golden/m2m100"
+expect_status 1 tx-attn-dump -m many_languages --html x.html --live
+expect_stderr 'tx-attn-dump: --live cannot be used with many_languages, a multilingual model'
+
 # Sizes: the presets tiny and base with 8,000 tokens.
 make_model tiny words 8000 layers 4 heads 4 d_model 128 d_ff 256
 tx-attn-dump -m tiny --html tiny.html --live
