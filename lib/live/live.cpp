@@ -20,8 +20,13 @@ namespace {
 const std::vector<std::string> engine_scripts = {
     "weights", "sentencepiece", "tokens", "vectors", "kernels", "positions", "engine",
     "search",  "translator",    "probe",  "worker"};
-const std::vector<std::string> page_scripts = {"client"};
-const std::vector<std::string> page_styles = {};
+const std::vector<std::string> page_scripts = {
+    "lib/attention/page/attention", "lib/attention/page/lines", "lib/attention/page/matrix",
+    "lib/attention/page/steps",     "client",                   "model",
+    "changes",                      "text",                     "heads",
+    "hand",                         "values",                   "compare",
+    "tour",                         "guide",                    "app"};
+const std::vector<std::string> page_styles = {"lib/attention/page/attention", "live"};
 
 constexpr int64_t alignment = 8;  // of arrays in the weights, for typed arrays in JavaScript
 int64_t aligned(int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
