@@ -80,6 +80,7 @@ def check_typing(page):
     page.choose("#source", " ")
     page.wait("document.querySelector('#translation').textContent === ''")
     page.expect("document.querySelector('#error').hidden")
+    page.expect("document.querySelector('#panel').textContent.startsWith('Type a text')")
     page.click("#example-0")
     page.wait("document.querySelector('#translation').textContent !== ''")
     if outcome(page) != before:
@@ -349,10 +350,10 @@ def check_tour(page):
     page.wait(READY)
     page.expect("document.querySelector('#tour').hidden", False)
     in_address(page, "off=", False)
-    stops = int(page.text("#tour p").split(" of ")[1])
+    stops = int(page.text("#tour-stop").split(" of ")[1])
     for stop in range(1, stops + 1):
         page.wait(READY)
-        page.expect("document.querySelector('#tour p').textContent", f"Stop {stop} of {stops}")
+        page.expect("document.querySelector('#tour-stop').textContent", f"Stop {stop} of {stops}")
         page.wait("document.querySelectorAll('.pointed').length === 1")
         page.click("#tour-next")
     page.expect("document.querySelector('#tour').hidden")

@@ -53,6 +53,7 @@ class Page {
       'aria-label': 'Changes to the model' });
     this.tabs = element('div', { id: 'views', class: 'controls' });
     this.panel = element('div', { class: 'panel', id: 'panel' });
+    this.hint = element('p', { class: 'soft' }, 'Type a text above: the model runs as you type.');
     this.text = new TextPart(this);
     this.views = Object.fromEntries(views.map(({ value, View }) => [value, new View(this)]));
     this.guide = new Guide(this);
@@ -281,8 +282,8 @@ class Page {
     rebuild(this.changed, drawChanged(this));
     rebuild(this.tabs, choice('view', 'View', views, name, (view) => this.state.set({ view })));
     const view = this.views[name];
-    if (this.panel.firstChild !== view.node) replaceChildren(this.panel, view.node);
-    view.node.hidden = !this.result;
+    const shown = this.result ? view.node : this.hint;
+    if (this.panel.firstChild !== shown) replaceChildren(this.panel, shown);
     if (this.result) view.draw();
     this.guide.draw();
   }

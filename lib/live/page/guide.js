@@ -27,7 +27,7 @@ class Guide {
     return typeof value === 'function' ? value(this.page) : value;
   }
 
-  // Outlines the part of the page that the stop is about, and scrolls to it once.
+  // Outlines the part of the page that the stop is about, and scrolls to it until the model is done.
   point() {
     for (const node of document.querySelectorAll('.pointed')) node.classList.remove('pointed');
     const at = this.stops[this.place]?.at, node = at && document.querySelector(at);
@@ -35,7 +35,7 @@ class Guide {
     node.classList.add('pointed');
     const large = node.getBoundingClientRect().height > innerHeight / 2;
     if (this.unseen) node.scrollIntoView({ block: large ? 'start' : 'nearest' });
-    this.unseen = false;
+    this.unseen &&= this.page.status.dataset.state !== 'ready';
   }
 
   draw() {
@@ -48,16 +48,17 @@ class Guide {
     }
     const last = this.place === this.stops.length - 1;
     rebuild(this.node,
-      element('p', { class: 'soft' }, `Stop ${this.place + 1} of ${this.stops.length}`),
-      element('h2', { id: 'tour-title', tabindex: -1 }, this.of(stop.title)),
-      this.of(stop.text).map((text) => element('p', {}, text)),
       element('div', { class: 'bar' },
+        element('span', { class: 'soft', id: 'tour-stop' },
+          `Stop ${this.place + 1} of ${this.stops.length}`),
         element('button', { type: 'button', id: 'tour-back', disabled: this.place === 0,
           onclick: () => this.go(this.place - 1) }, '\u25c2 Back'),
         element('button', { type: 'button', id: 'tour-next',
           onclick: () => this.go(last ? null : this.place + 1) }, last ? 'Done' : 'Next \u25b8'),
         element('button', { type: 'button', id: 'tour-close', onclick: () => this.go(null) },
-          'Close')));
+          'Close')),
+      element('h2', { id: 'tour-title', tabindex: -1 }, this.of(stop.title)),
+      this.of(stop.text).map((text) => element('p', {}, text)));
     this.point();
   }
 }
