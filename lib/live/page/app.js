@@ -222,8 +222,8 @@ class Page {
   outcomes() {
     const compared = this.state.get('view') === 'compare' && this.versus === 'models';
     if (compared) {
-      const both = [{ name: this.model.name, result: this.result },
-        { name: this.models[1 - this.modelIndex].name, result: this.other }];
+      const both = [{ name: this.model.label, result: this.result },
+        { name: this.models[1 - this.modelIndex].label, result: this.other }];
       return both.filter(({ result }) => result);
     }
     const after = { name: this.before ? 'Changed' : 'As trained', result: this.result };
@@ -268,7 +268,7 @@ class Page {
       ? `${config.encoder_layers} + ${config.decoder_layers} layers`
       : `${config.encoder_layers || config.decoder_layers} layers`;
     return [this.models.length < 2 ? null : choice('model', 'Model', this.models.map((model, i) =>
-      ({ value: String(i), label: `${i + 1}: ${model.name}` })), String(this.modelIndex),
+      ({ value: String(i), label: model.label, title: model.name })), String(this.modelIndex),
     (model) => this.state.set({ model, prefix: '', query: '' })),
     element('p', { class: 'soft' }, this.models.length < 2 ? `${name}: ` : '', `${config.kind}, ` +
       `${size}, ${config.heads} heads, d_model ${config.d_model}; runs in this page`)];

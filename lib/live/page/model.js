@@ -47,6 +47,14 @@ function redraw(node, ...children) {
   }
 }
 
+// The end of a model's path, long enough to tell the models apart.
+function labelOf(index) {
+  const ends = (count) => data.models.map(({ name }) => name.split('/').slice(-count).join('/'));
+  let count = 1;
+  while (count < 9 && new Set(ends(count)).size < data.models.length) ++count;
+  return ends(count)[index];
+}
+
 const replaced = () => Object.assign(new Error('replaced'), { name: 'AbortError' });
 const maxCached = 6;
 
@@ -55,6 +63,7 @@ class Model {
     this.index = index;
     this.config = data.models[index].config;
     this.name = data.models[index].name;
+    this.label = labelOf(index);
     this.tail = Promise.resolve();
     this.turn = 0;
     this.cache = new Map();
