@@ -1,10 +1,11 @@
 """Tests every control of the page of tx-attn-dump --live.
 
-    live_test.py PAGE ALONE DECODER ENCODER DAMAGED
+    live_test.py PAGE ALONE DECODER ENCODER UNMASKED DAMAGED
 
 PAGE has two models of number words, ALONE the first of them; the examples are four lines, the
 last "six seven". DECODER and ENCODER have a model of that kind and words w4, w5, ...; the second
-example of DECODER has markup as its second word. The weights of DAMAGED cannot be read.
+example of DECODER has markup as its second word. UNMASKED has a model of number words that was
+trained without the causal mask. The weights of DAMAGED cannot be read.
 """
 import json
 import sys
@@ -241,6 +242,17 @@ def check_target(page):
         fail("the target remains")
 
 
+def check_cheating(page):
+    """A model trained without the causal mask has learned to read the answer."""
+    target = "view=changes&target=vierhundertzwanzig"
+    go(page, target)
+    masked = outcome(page)[1]
+    page.expect("document.querySelector('#switches').textContent.includes('the model cheats')")
+    page.click("#off-causal")
+    if not outcome(page)[1] > masked + 5:
+        fail(f"log P is {outcome(page)[1]} without the mask, {masked} with it")
+
+
 def figures(page, column):
     return page.value(f"[...document.querySelectorAll('#numbers td.{column}')]"
                       ".map((cell) => parseFloat(cell.textContent.replace('\u2212', '-')"
@@ -435,7 +447,7 @@ def check_encoder(page):
 
 
 def main():
-    names = dict(zip(("page", "alone", "decoder", "encoder", "damaged"), sys.argv[1:]))
+    names = dict(zip(("page", "alone", "decoder", "encoder", "unmasked", "damaged"), sys.argv[1:]))
     checks = {
         "page": (check_address, check_typing, check_attention, check_hand, check_beam,
                  check_changes, check_target, check_values, check_compare, check_models, check_keys,
@@ -443,6 +455,7 @@ def main():
         "alone": (check_address, check_compare),
         "decoder": (check_address, check_decoder, check_markup),
         "encoder": (check_encoder,),
+        "unmasked": (check_cheating,),
     }
     with Browser() as browser:
         for name, list_of_checks in checks.items():

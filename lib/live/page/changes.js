@@ -5,8 +5,11 @@ const switches = {
   positions: { name: 'Positions', without: 'no positions',
     text: 'Without them, attention does not know the order of the tokens.' },
   causal: { name: 'Causal mask', without: 'no causal mask',
-    text: 'Without it, an output token reads the tokens after it. Score a given target to see ' +
-      'the model cheat: it reads the answer before it predicts it.' },
+    text: 'Without it, an output token reads the tokens after it. They only confuse this model, ' +
+      'which was trained with the mask. A model trained without it has learned to copy them.',
+    unmasked: 'This model was trained without it. Turn it off and score a given target: the ' +
+      'model cheats, since it reads the answer before it predicts it. When it translates, there ' +
+      'is no answer to read.' },
   residual: { name: 'Residual connections', without: 'no residual connections',
     text: 'Without them, a sub-layer replaces the vector of a token instead of adding to it.' },
   scale: { name: 'Scaling by 1/\u221ad\u2096', without: 'no scaling by 1/\u221ad\u2096',
@@ -14,8 +17,8 @@ const switches = {
 };
 // The switches of parts that a model was trained without.
 function missingIn(config) {
-  return [config.positions === 'none' && 'positions', config.causal_mask === false && 'causal',
-    config.residual === false && 'residual', config.scaled_attention === false && 'scale'];
+  return [config.positions === 'none' && 'positions', config.residual === false && 'residual',
+    config.scaled_attention === false && 'scale'];
 }
 
 const subLayerNames = { self_attn: 'self-attention', cross_attn: 'cross-attention',
@@ -165,10 +168,11 @@ class ChangesView {
       element('p', { class: 'soft' }, 'Press a part to turn it off, again to turn it on. A head ' +
         'that is off contributes zeros; so does a sub-layer, whose input then passes unchanged.'),
       element('div', { class: 'parts', role: 'group', 'aria-label': 'Parts of the model' },
-        parts.map(([change, { name, text }]) => {
+        parts.map(([change, { name, text, unmasked }]) => {
           const missing = missingIn(config).includes(change);
           return [this.button(change, name, name, missing), element('span', { class: 'soft' },
-            missing ? 'This model was trained without.' : text)];
+            missing ? 'This model was trained without.'
+              : config.causal_mask ? text : unmasked ?? text)];
         })),
       stacks.map((stack) => this.drawStack(stack)),
     ];

@@ -27,7 +27,8 @@ class Guide {
     return typeof value === 'function' ? value(this.page) : value;
   }
 
-  // Outlines the part of the page that the stop is about, and scrolls to it until the model is done.
+  // Outlines the part of the page that the stop is about, and scrolls to it until the model is
+  // done.
   point() {
     for (const node of document.querySelectorAll('.pointed')) node.classList.remove('pointed');
     const at = this.stops[this.place]?.at, node = at && document.querySelector(at);
