@@ -33,6 +33,7 @@ class Translator {
     const limit = engine.maxPositions;
     const most = Math.min(1024, Math.max(Math.floor(limit / 2), limit - 1 - maxExtra));
     const ids = prompt.length > most ? prompt.slice(-most) : prompt;
+    if (!ids.length && !settings.target) return Translator.nothing();  // as tx-decode
     const longest = Math.min(limit - Math.max(ids.length, settings.prefix.length), maxExtra + 1);
     return this.output({ source: ids, begin: [bosId, ...ids], cross: null, longest }, settings);
   }
