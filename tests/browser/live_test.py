@@ -81,7 +81,7 @@ def check_typing(page):
     page.choose("#source", " ")
     page.wait("document.querySelector('#translation').textContent === ''")
     page.expect("document.querySelector('#error').hidden")
-    page.expect("document.querySelector('#panel').textContent.startsWith('Type a text')")
+    page.wait("document.querySelector('#panel').textContent.startsWith('Type a text')")
     page.click("#example-0")
     page.wait("document.querySelector('#translation').textContent !== ''")
     if outcome(page) != before:
