@@ -17,15 +17,24 @@ namespace tx {
 namespace {
 
 // Files of lib/live/page, or of another directory, in this order; without their endings.
-const std::vector<std::string> engine_scripts = {
-    "weights", "sentencepiece", "tokens", "vectors", "kernels", "positions", "engine",
-    "search",  "translator",    "probe",  "worker"};
-const std::vector<std::string> page_scripts = {
-    "lib/attention/page/attention", "lib/attention/page/lines", "lib/attention/page/matrix",
-    "lib/attention/page/steps",     "client",                   "model",
-    "changes",                      "text",                     "heads",
-    "hand",                         "values",                   "compare",
-    "tour",                         "guide",                    "app"};
+const std::vector<std::string> engine_scripts = {"weights",    "sentencepiece", "tokens", "vectors",
+                                                 "kernels",    "positions",     "engine", "search",
+                                                 "translator", "probe",         "worker"};
+const std::vector<std::string> page_scripts = {"lib/attention/page/attention",
+                                               "lib/attention/page/lines",
+                                               "lib/attention/page/matrix",
+                                               "lib/attention/page/steps",
+                                               "client",
+                                               "model",
+                                               "changes",
+                                               "text",
+                                               "heads",
+                                               "hand",
+                                               "values",
+                                               "compare",
+                                               "tour",
+                                               "guide",
+                                               "app"};
 const std::vector<std::string> page_styles = {"lib/attention/page/attention", "live"};
 
 constexpr int64_t alignment = 8;  // of arrays in the weights, for typed arrays in JavaScript
