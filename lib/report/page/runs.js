@@ -64,6 +64,7 @@ class Run {
 
   // The points of a quantity, each the moving average of the last `smooth` lines.
   points(name, axis, smooth) {
+    if (name === 'learning_rate' && this.record.rates.length > 0) return this.rates(axis);
     return this.pointsOf(this.record.steps[name], axis, smooth);
   }
 
@@ -78,7 +79,6 @@ class Run {
 
   pointsOf(column, axis, smooth) {
     const { steps } = this.record;
-    if (name === 'learning_rate' && this.record.rates.length > 0) return this.rates(axis);
     const out = [];
     const recent = [];
     steps.step.forEach((step, i) => {
