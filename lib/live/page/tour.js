@@ -57,6 +57,21 @@ const readsText = {
   'Try: press a token on the left to see which tokens it looks at.'],
 };
 
+// The part that the last stop turns off. Rotary and ALiBi positions change little in a short text.
+const missingTexts = {
+  positions: 'The positions are off now: the model knows which tokens the text has, but not in ' +
+    'which order.',
+  residual: 'The residual connections are off now: each sub-layer replaces the vector of a token ' +
+    'instead of adding to it.',
+  scale: 'The scaling is off now, and the weights of attention are too sharp.',
+};
+function missingPart(config) {
+  const missing = missingIn(config);
+  const added = !['rotary', 'alibi'].includes(config.positions);
+  return ['positions', 'residual', 'scale'].find((part) =>
+    !missing.includes(part) && (part !== 'positions' || added)) ?? 'positions';
+}
+
 const tourStops = [
   { title: 'Text becomes tokens', at: '#source-tokens', state: { view: 'attention' },
     text: (page) => ['The model reads neither letters nor words but tokens, pieces of text from ' +
@@ -151,13 +166,8 @@ const tourStops = [
       'first. The model must continue from your choice.'] },
 
   { title: 'What if a part is missing?', at: '#outcome',
-    state: ({ config }) => ({ view: 'changes',
-      off: missingIn(config).includes('positions') ? 'scale' : 'positions' }),
-    text: ({ config }) => [missingIn(config).includes('positions')
-      ? 'The scaling is off now, and the weights of attention are too sharp. Compare the two ' +
-        'outputs.'
-      : 'The positions are off now: the model knows which tokens the text has, but not in which ' +
-        'order. Compare the two outputs.',
+    state: ({ config }) => ({ view: 'changes', off: missingPart(config) }),
+    text: ({ config }) => [missingTexts[missingPart(config)] + ' Compare the two outputs.',
     'Press a switch to turn off a head, a sub-layer or another part. Some heads can be missing ' +
       'without any change, others cannot. This is how one finds out what a part of a network ' +
       'is for. Reset brings everything back.',
