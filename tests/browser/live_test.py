@@ -370,6 +370,17 @@ def check_tour(page):
         page.click("#tour-next")
     page.expect("document.querySelector('#tour').hidden")
     count(page, ".pointed", 0)
+    in_address(page, "off=", False)  # the last stop turned a part off
+
+
+def check_residual(page):
+    """Without residual connections a layer shows no sums."""
+    shown = "document.querySelector('#panel').textContent.includes('no residual connection')"
+    go(page, "view=values")
+    page.wait(READY)
+    page.expect(shown, False)
+    go(page, "view=values&off=residual")
+    page.wait(shown)
 
 
 def check_links(page):
@@ -451,7 +462,7 @@ def main():
     checks = {
         "page": (check_address, check_typing, check_attention, check_hand, check_beam,
                  check_changes, check_target, check_values, check_compare, check_models, check_keys,
-                 check_tour, check_links, check_sizes, check_print),
+                 check_tour, check_residual, check_links, check_sizes, check_print),
         "alone": (check_address, check_compare),
         "decoder": (check_address, check_decoder, check_markup),
         "encoder": (check_encoder,),

@@ -18,7 +18,7 @@ class Guide {
     this.place = place;
     const stop = this.stops[place];
     this.unseen = true;
-    if (stop) this.page.state.set({ ...unchanged, ...this.of(stop.state ?? {}) });
+    this.page.state.set({ ...unchanged, ...this.of(stop?.state ?? {}) });
     this.page.draw();
     if (stop) document.getElementById('tour-title').focus({ preventScroll: true });
   }

@@ -54,7 +54,17 @@ function dotText(a, b, total) {
   return `${few.join(' + ')}${a.length > 3 ? ' + \u2026' : ''} = ${decimal(total, 3)}`;
 }
 
+// Whether the output of a sub-layer replaces its input: without residual connections.
+function replaces(s, output, sum) {
+  const from = s.value(output);
+  return s.value(sum).every((x, i) => x === from[i]);
+}
+const attended = (s) => (replaces(s, 'projected', 'residual') ? 'z W_O' : 'x + z W_O');
+const fedForward = (s) => (replaces(s, 'ffn_out', 'ffn_residual') ? 'u W_2 + b_2'
+  : 'y + u W_2 + b_2');
+
 function sumText(s, a, b, sum) {
+  if (replaces(s, b, sum)) return `no residual connection: ${s.at(sum, s.feature)}`;
   return `${s.at(a, s.feature)} + ${term(s.value(b)[s.feature])} = ${s.at(sum, s.feature)}`;
 }
 
@@ -92,11 +102,14 @@ const stagesAfter = [
     s.head * s.config.d_v}; number ${s.joined} = ${s.at('joined', s.joined)}` },
   { name: 'projected', title: 'Projection', equation: 'z W_O', text: 'A learned mixture of all ' +
     'heads, as wide as the input.', figure: pick('projected') },
-  { name: 'residual', title: 'Residual', equation: (s) => `${s.pre ? 'y = ' : ''}x + z W_O`,
-    text: 'The sub-layer adds to its ' +
-    'input instead of replacing it.', figure: (s) => sumText(s, 'x', 'projected', 'residual') },
-  { name: 'norm', title: 'Norm', equation: 'y = Norm ( x + z W_O )', text: 'Post-norm, as in the ' +
-    'paper: the sum is normalised.', figure: (s) => normText(s, 'residual', 'norm') },
+  { name: 'residual', title: 'Residual', equation: (s) => `${s.pre ? 'y = ' : ''}${attended(s)}`,
+    text: (s) => (replaces(s, 'projected', 'residual')
+      ? 'Turned off: the sub-layer replaces its input.'
+      : 'The sub-layer adds to its input instead of replacing it.'),
+    figure: (s) => sumText(s, 'x', 'projected', 'residual') },
+  { name: 'norm', title: 'Norm', equation: (s) => `y = Norm ( ${attended(s)} )`,
+    text: 'Post-norm, as in the paper: the sum is normalised.',
+    figure: (s) => normText(s, 'residual', 'norm') },
   { name: 'ffn_x', title: 'Input of the feed-forward network', equation: 'y', only: (s) =>
     s.kind === 'decoder' && s.config.kind === 'encoder-decoder',
   text: 'Between the two lies the cross-attention of this layer.', figure: pick('ffn_x') },
@@ -114,10 +127,11 @@ const stagesAfter = [
       s.value('activated').length} are above 0` },
   { name: 'ffn_out', title: 'Feed-forward, output', equation: 'u W_2 + b_2', text: 'Back to the ' +
     'width of the input.', figure: pick('ffn_out') },
-  { name: 'ffn_residual', title: 'Residual', equation: 'y + u W_2 + b_2', text: 'Added to what ' +
-    'came in.', figure: (s) => sumText(s, 'ffn_x', 'ffn_out', 'ffn_residual') },
+  { name: 'ffn_residual', title: 'Residual', equation: fedForward,
+    text: (s) => (replaces(s, 'ffn_out', 'ffn_residual') ? 'Turned off: it replaces what came in.'
+      : 'Added to what came in.'), figure: (s) => sumText(s, 'ffn_x', 'ffn_out', 'ffn_residual') },
   { name: 'output', title: 'Output of the layer', equation: (s) => (s.pre
-    ? 'y + u W_2 + b_2' : 'Norm ( y + u W_2 + b_2 )'), text: 'The next layer reads this vector.',
+    ? fedForward(s) : `Norm ( ${fedForward(s)} )`), text: 'The next layer reads this vector.',
   figure: (s) => (s.pre ? pick('output')(s)
     : normText(s, 'ffn_residual', 'output')) },
 ];
@@ -271,7 +285,8 @@ class ValuesView {
   }
 
   drawStage(s, stage) {
-    const said = element('p', { class: 'soft said' }, stage.text);
+    const said = element('p', { class: 'soft said' },
+      typeof stage.text === 'function' ? stage.text(s) : stage.text);
     const values = s.value(stage.name);
     return [element('div', { class: 'stage', id: `stage-${stage.name}` },
       element('div', {}, element('h2', {}, stage.title),
