@@ -166,7 +166,7 @@ class ChangesView {
     const stacks = kindsOf(config).filter((kind) => kind !== 'cross');
     return [
       element('p', { class: 'soft' }, 'Press a part to turn it off, again to turn it on. A head ' +
-        'that is off contributes zeros; so does a sub-layer, whose input then passes unchanged.'),
+        'that is off contributes zeros, and so does a sub-layer.'),
       element('div', { class: 'parts', role: 'group', 'aria-label': 'Parts of the model' },
         parts.map(([change, { name, text, unmasked }]) => {
           const missing = missingIn(config).includes(change);
