@@ -41,6 +41,10 @@ check-emulated: ready
 	@cmake --build $(BUILD)-emulated -j $(JOBS) --target gpu-tests
 	@sh tests/check.sh $(BUILD)-emulated -L gpu
 
+# Builds for ARM64 and runs the tests in qemu-user, which takes hours; see tests/arm/check.sh.
+check-arm: ready
+	@sh tests/arm/check.sh $(BUILD)-arm
+
 # Fuzzes every parser of untrusted input for FUZZ_SECONDS; needs clang with libFuzzer.
 FUZZ_SECONDS ?= 60
 fuzz:
@@ -64,6 +68,6 @@ deb: all
 	@cd $(BUILD) && cpack -G DEB
 
 clean:
-	@rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz $(BUILD)-emulated
+	@rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz $(BUILD)-emulated $(BUILD)-arm
 
-.PHONY: all tests deps ready demo check check-sanitize check-emulated fuzz bundle check-gpu bench-gpu install deb clean
+.PHONY: all tests deps ready demo check check-sanitize check-emulated check-arm fuzz bundle check-gpu bench-gpu install deb clean

@@ -32,7 +32,7 @@ arguments() {
     END { print " \\\n    \047*:file:_files\047" }'
 }
 
-words=$("$tool" --completion)
+words=$($TX_EMULATOR "$tool" --completion)
 {
   echo "#compdef $name"
   echo "# zsh completion of $name; generated from $name --completion."
@@ -49,7 +49,7 @@ words=$("$tool" --completion)
         echo '    shift words'
         echo '    (( CURRENT-- ))'
         printf '    '
-        "$tool" "$command" --completion | arguments
+        $TX_EMULATOR "$tool" "$command" --completion | arguments
         echo '    ;;'
       done
       echo 'esac'

@@ -9,8 +9,8 @@
 
 #include "build_info.h"
 #include "kernels/cpu/gemm.h"
-#include "kernels/cpu/simd.h"
 #include "kernels/cpu/profile.h"
+#include "kernels/cpu/simd.h"
 #include "lib/base/error.h"
 #include "lib/base/workers.h"
 
@@ -51,6 +51,8 @@ AutoPrecision Cpu::auto_precision() {
       return {DType::bf16, "AMX"};
     case gemm::Isa::avx512_bf16:
       return {DType::bf16, "AVX-512 BF16"};
+    case gemm::Isa::neon_bf16:
+      return {DType::bf16, "ARM BF16"};
     default:
       return {DType::f32,
               registers_round() ? "bf16 is slower on this processor" : "no bf16 instructions"};
@@ -73,10 +75,14 @@ void Cpu::set_tuning(const std::string&) {}
 
 namespace {
 
-// As in oneDNN's DNNL_MAX_CPU_ISA, in the order of IsaLimit.
+// In the order of IsaLimit; those of x86 as in oneDNN's DNNL_MAX_CPU_ISA.
+#ifdef __aarch64__
+constexpr const char* isa_names[] = {"NEON", "DOTPROD", "I8MM", "BF16", "ALL"};
+#else
 constexpr const char* isa_names[] = {
     "SSE41",           "AVX2", "AVX2_VNNI", "AVX512_CORE", "AVX512_CORE_VNNI", "AVX512_CORE_BF16",
     "AVX512_CORE_AMX", "ALL"};
+#endif
 
 IsaLimit limit_of_environment() {
   const char* value = std::getenv("TX_MAX_ISA");

@@ -6,7 +6,7 @@
 //   gemm_onednn.cpp    f32 on AVX-512 and bf16 by fast bf16 instructions through oneDNN
 //   gemm_own.cpp       our own, through panels: inference, and bf16 where oneDNN is not used
 //   gemm_panels.cpp    their packing and outer loops
-//   gemm_micro.cpp     their innermost loops, one table per instruction set
+//   gemm_micro.cpp     their innermost loops, one table per instruction set; gemm_neon.cpp: ARM64
 //   gemm_int8*.cpp     8-bit weights: quantising, outer and innermost loops
 #pragma once
 #include <memory>
@@ -60,7 +60,7 @@ class OneDnn {
 
 // -- Our own. Bits depend on the instruction set, but not on the number of rows, on their position
 // or on threads.
-enum class Isa { plain, avx2, avx512, avx512_bf16, amx };
+enum class Isa { plain, avx2, avx512, avx512_bf16, amx, neon, neon_bf16 };
 // Of this processor, within isa_limit(); avx512_bf16 only if its products are faster than those of
 // fp32.
 Isa best_isa();
@@ -107,8 +107,10 @@ Micro micro_plain(DType dtype);
 Micro micro_avx2(DType dtype);    // f32, bf16 (widened); empty on other processors
 Micro micro_avx512(DType dtype);  // the same
 Micro micro_avx512_bf16();
-Micro micro_amx();  // bf16, for products that are not transposed
-bool has_amx();     // for bf16 and 8-bit weights; also asks Linux for permission
+Micro micro_amx();              // bf16, for products that are not transposed
+Micro micro_neon(DType dtype);  // f32, bf16 (widened); empty on other processors
+Micro micro_neon_bf16();
+bool has_amx();  // for bf16 and 8-bit weights; also asks Linux for permission
 
 // Packs a panel: `width` rows as [k][row], for bf16 [k / 2][row][2]; missing rows and an odd last k
 // are zero-padded. The rows are those of w (O,I) or, transposed, the columns of w (I,O).
@@ -188,13 +190,16 @@ struct Int8Micro {
   Int8Block block[kInt8MaxRows][kInt8MaxGroups] = {};  // [rows - 1][groups - 1]
   Int8Tiles tiles = nullptr;                           // for many rows, or null
 };
-enum class Int8Isa { plain, avx2, avx_vnni, avx512_vnni, amx };
+enum class Int8Isa { plain, avx2, avx_vnni, avx512_vnni, amx, neon, dotprod, i8mm };
 Int8Isa best_int8_isa();                   // of this processor, within isa_limit()
 bool has_avx_vnni();                       // VNNI without AVX-512
 const Int8Micro& int8_micro(Int8Isa isa);  // the fastest within isa
-Int8Micro int8_micro_avx2();               // empty on other processors, as are the next two
+Int8Micro int8_micro_avx2();               // empty on other processors, as are the next ones
 Int8Micro int8_micro_avx_vnni();
 Int8Micro int8_micro_avx512_vnni();
+Int8Micro int8_micro_neon();
+Int8Micro int8_micro_dotprod();
+Int8Micro int8_micro_i8mm();
 Int8Tiles int8_tiles_amx();
 
 void int8_product(const Int8Product& p, const Int8Micro& micro, int threads);

@@ -167,7 +167,10 @@ const Int8Micro& int8_micro(Int8Isa isa) {
                                   int8_micro_avx2(),
                                   int8_micro_avx_vnni(),
                                   vnni,
-                                  with_tiles(vnni)};
+                                  with_tiles(vnni),
+                                  int8_micro_neon(),
+                                  int8_micro_dotprod(),
+                                  int8_micro_i8mm()};
   int best = int(isa);
   while (all[best].rows == 0) best--;
   return all[best];

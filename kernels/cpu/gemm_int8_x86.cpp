@@ -162,8 +162,10 @@ namespace tx::gemm {
 Int8Micro int8_micro_avx512_vnni() { return {}; }
 Int8Micro int8_micro_avx_vnni() { return {}; }
 Int8Micro int8_micro_avx2() { return {}; }
-Int8Isa best_int8_isa() { return Int8Isa::plain; }
 bool has_avx_vnni() { return false; }
+#ifndef __aarch64__
+Int8Isa best_int8_isa() { return Int8Isa::plain; }
+#endif
 
 }  // namespace tx::gemm
 

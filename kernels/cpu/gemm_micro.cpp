@@ -259,7 +259,9 @@ Micro micro_avx512_bf16() { return avx512_bf16(Rows()); }
 
 namespace tx::gemm {
 
+#ifndef __aarch64__
 Isa best_isa() { return Isa::plain; }
+#endif
 Micro micro_avx2(DType) { return {}; }
 Micro micro_avx512(DType) { return {}; }
 Micro micro_avx512_bf16() { return {}; }

@@ -17,7 +17,11 @@ const Micro& micro(DType dtype, Isa isa) {
   static const Micro avx2[2] = {micro_avx2(DType::f32), micro_avx2(DType::bf16)};
   static const Micro avx512[2] = {micro_avx512(DType::f32), micro_avx512(DType::bf16)};
   static const Micro avx512_bf16 = micro_avx512_bf16(), amx = micro_amx();
+  static const Micro neon[2] = {micro_neon(DType::f32), micro_neon(DType::bf16)};
+  static const Micro neon_bf16 = micro_neon_bf16();
   const bool half = dtype == DType::bf16;
+  if (half && isa >= Isa::neon_bf16 && neon_bf16.rows) return neon_bf16;
+  if (dtype != DType::f64 && isa >= Isa::neon && neon[half].rows) return neon[half];
   if (half && isa >= Isa::amx && amx.rows) return amx;
   if (half && isa >= Isa::avx512_bf16 && avx512_bf16.rows) return avx512_bf16;
   if (dtype != DType::f64 && isa >= Isa::avx512 && avx512[half].rows) return avx512[half];
@@ -41,7 +45,7 @@ PanelProduct plan_of(const Product& p, Isa isa) {
   q.x = p.a, q.bias = p.bias, q.y = p.c;
   q.transposed = p.transpose_a, q.add = p.accumulate, q.relu = p.activation == Activation::relu;
   // Tiles cannot read a transposed operand.
-  q.w = panels_of(p.b, !p.transpose_b, micro(p.a.dtype, std::min(isa, Isa::avx512_bf16)));
+  q.w = panels_of(p.b, !p.transpose_b, micro(p.a.dtype, isa == Isa::amx ? Isa::avx512_bf16 : isa));
   return q;
 }
 

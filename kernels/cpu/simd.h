@@ -99,6 +99,9 @@ TX_INLINE double exponential(double x) { return std::exp(x); }
 
 // The instruction sets that our own kernels distinguish; each includes the previous ones. oneDNN
 // and OpenBLAS choose their own.
+#ifdef __aarch64__
+enum class IsaLimit { neon, dotprod, i8mm, arm_bf16, all };
+#else
 enum class IsaLimit {
   sse41,
   avx2,
@@ -109,6 +112,7 @@ enum class IsaLimit {
   avx512_core_amx,
   all
 };
+#endif
 // The newest one allowed: TX_MAX_ISA, or `all` if that is unset or empty. Error, with the valid
 // names, for any other value.
 IsaLimit isa_limit();

@@ -59,7 +59,12 @@ TX_INLINE void small_rows(const SmallProduct<typename L::Scalar>& p, int64_t i) 
 template <class L>
 TX_INLINE void small_product(const SmallProduct<typename L::Scalar>& p) {
   int64_t i = 0;
-  if constexpr (L::registers <= 2)
+#ifdef __aarch64__  // 32 registers of 16 bytes hold 6 rows, 16 of SSE do not
+  constexpr bool six = true;
+#else
+  constexpr bool six = L::registers <= 2;
+#endif
+  if constexpr (six)
     for (; i + 6 <= p.n; i += 6) small_rows<L, 6>(p, i);
   for (; i + 2 <= p.n; i += 2) small_rows<L, 2>(p, i);
   if (i < p.n) small_rows<L, 1>(p, i);

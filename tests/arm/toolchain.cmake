@@ -1,0 +1,15 @@
+# Cross-compiles for ARM64 with Debian's g++ and the libraries in TX_SYSROOT; tests run in qemu-user.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TX_SYSROOT)
+set(CMAKE_SYSROOT ${TX_SYSROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_LIBDIR} ${TX_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${TX_SYSROOT})
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static;-L;${TX_SYSROOT})
+# g++ 12 warns so in Boost.Test's headers.
+set(CMAKE_CXX_FLAGS_INIT "-Wno-uninitialized -Wno-maybe-uninitialized")
