@@ -171,7 +171,8 @@ TX_INLINE void scores(const Task<T, C>& t, const Scratch<A>& s, int row, int64_t
         W::load_group(key + g * W::group, part);
         for (int p = 0; p < W::parts; ++p)
           for (int n = 0; n < N; ++n)
-            sum[n] += part[p] * load_lanes<V>(s.wide[row + n] + (g * W::parts + p) * lanes);
+            sum[n] =
+                fused(part[p], load_lanes<V>(s.wide[row + n] + (g * W::parts + p) * lanes), sum[n]);
       }
       for (int n = 0; n < N; ++n) sums[n][i] = sum[n];
     }
@@ -202,7 +203,10 @@ TX_INLINE void weigh(const Task<T, C>& t, const Scratch<A>& s, int row, int64_t 
     for (int g = 0; g < Groups; ++g) {
       W::load_group(value + g * W::group, part);
       for (int p = 0; p < W::parts; ++p)
-        for (int n = 0; n < N; ++n) sum[n][g * W::parts + p] += s.x[row + n][j] * part[p];
+        for (int n = 0; n < N; ++n) {
+          V& to = sum[n][g * W::parts + p];
+          to = fused(s.x[row + n][j] - V{}, part[p], to);
+        }
     }
   }
   for (int n = 0; n < N; ++n)

@@ -95,7 +95,7 @@ TX_INLINE void widened(Left left, const void* panel, int64_t k, void* tile, bool
   const auto add_products = [&](const V* right) TX_INLINE_LAMBDA {
     TX_UNROLL for (int r = 0; r < Rows; r++) {
       const V x = *reinterpret_cast<const float*>(a + r * left.row_step) - V{};  // in every lane
-      TX_UNROLL for (int v = 0; v < Vectors; v++) sum[r][v] += x * right[v];
+      TX_UNROLL for (int v = 0; v < Vectors; v++) sum[r][v] = fused(x, right[v], sum[r][v]);
     }
     a += left.k_step;
   };

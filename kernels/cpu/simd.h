@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 
 #include "kernels/view.h"
 #include "lib/base/error.h"
@@ -73,20 +74,47 @@ void with_type(DType dtype, F&& f) {
   }
 }
 
+// a b + c. A register (lanes.h) is rounded once where the processor can, that is everywhere but on
+// x86 before AVX2, so that all others give the same bits. A single value, such as one after the
+// last whole register, is rounded twice: without FMA instructions one rounding is slow.
+template <class V>
+TX_INLINE V fused(const V& a, const V& b, const V& c) {
+#ifdef __x86_64__
+  constexpr bool separate = sizeof(V) <= 16;
+#else
+  constexpr bool separate = std::is_arithmetic_v<V>;
+#endif
+  if constexpr (requires { c.lo; }) {
+    return {fused(a.lo, b.lo, c.lo), fused(a.hi, b.hi, c.hi)};
+  } else if constexpr (separate) {
+    return a * b + c;
+  } else {
+    V sum = c;
+#if defined(__x86_64__) && !defined(__clang__)
+    // g++ makes several instructions of the loop below, and has no builtin for every target.
+    if constexpr (sizeof(sum[0]) == 4)
+      asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "vm"(b));
+    else
+      asm("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(a), "vm"(b));
+#else
+    for (size_t l = 0; l < sizeof(V) / sizeof(V{}[0]); ++l) sum[l] = std::fma(a[l], b[l], c[l]);
+#endif
+    return sum;
+  }
+}
+
 // exp for float x <= 88 or a register of them, relative error below 1.2e-7 from -87 on: 2^k times a
 // degree-6 polynomial on [-ln2/2, ln2/2]. Below -87 the result is exactly 0, so that masked
 // scores vanish; above 88 it is undefined.
 template <class F, class U>
 TX_INLINE F fast_exp(F x) {
-  const F shifted = x * 1.44269504088896f + 12582912.0f;  // 1.5 * 2^23: rounds to an integer
+  const F zero{};  // x - zero: x in every lane
+  const F shifted = fused(x, 1.44269504088896f - zero, 12582912.0f - zero);  // 1.5 * 2^23: rounds
   const F k = shifted - 12582912.0f;
-  const F r = (x - k * 0.693359375f) + k * 2.12194440e-4f;
-  F p = r * 1.38145406e-3f + 8.36874545e-3f;  // minimax relative error (Remez) 3.6e-9
-  p = p * r + 4.1668389e-2f;
-  p = p * r + 1.66665211e-1f;
-  p = p * r + 0.49999994f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
+  const F r = fused(k, 2.12194440e-4f - zero, x - k * 0.693359375f);  // this product is exact
+  F p = 1.38145406e-3f - zero;  // minimax relative error (Remez) 3.6e-9
+  for (const float c : {8.36874545e-3f, 4.1668389e-2f, 1.66665211e-1f, 0.49999994f, 1.0f, 1.0f})
+    p = fused(p, r, c - zero);
   U bits;
   std::memcpy(&bits, &shifted, sizeof bits);
   bits = (bits - 0x4b400000u + 127u) << 23;

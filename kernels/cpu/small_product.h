@@ -38,7 +38,8 @@ TX_INLINE void small_tile(const SmallProduct<typename L::Scalar>& p, int64_t i, 
     const A* b = p.b + l * p.ldb + j;
     for (int c = 0; c < C; ++c) {
       const V bv = load_lanes<V>(b + c * lanes);
-      for (int r = 0; r < R; ++r) acc[r][c] += p.a[(i + r) * p.a_row + l * p.a_col] * bv;
+      for (int r = 0; r < R; ++r)
+        acc[r][c] = fused(p.a[(i + r) * p.a_row + l * p.a_col] - V{}, bv, acc[r][c]);
     }
   }
   for (int r = 0; r < R; ++r)
