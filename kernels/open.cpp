@@ -20,7 +20,7 @@ class Setting {
  public:
   Setting(std::initializer_list<const char*> names, const char* value) : name_(*names.begin()) {
     for (const char* name : names) set_ = set_ && value && !std::getenv(name);
-    if (set_) ::setenv(name_, value, 0);
+    if (set_) ::setenv(name_, value ? value : "", 0);
   }
   ~Setting() {
     if (set_) ::unsetenv(name_);

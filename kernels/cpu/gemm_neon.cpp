@@ -10,7 +10,6 @@
 #include <sys/auxv.h>
 #endif
 
-#include <algorithm>
 #include <utility>
 
 #define TX_BF16 __attribute__((target("arch=armv8.2-a+bf16")))
@@ -88,12 +87,32 @@ TX_INLINE int row(int p, int i) {
   return 2 * p + i < R ? 2 * p + i : 2 * p;
 }
 
-TX_BF16 TX_INLINE bfloat16x8_t pair(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
-  return vreinterpretq_bf16_u32(uint32x4_t{a, b, c, d});
+// Adds the products of 4 k. BFMMLA multiplies 2 rows by 2 columns: sum[p][c] holds rows 2 p and
+// 2 p + 1 of columns 2 c and 2 c + 1, row by row. `first` and `second`: bytes of the two pairs of k
+// of a row that exist; a last k without a pair must not be read as one.
+template <int R, int first, int second>
+TX_BF16 TX_INLINE void add_four(Left left, const uint32_t* b,
+                                float32x4_t (&sum)[(R + 1) / 2][2 * kVectors]) {
+  bfloat16x8_t x[(R + 1) / 2];
+  TX_UNROLL for (int p = 0; p < (R + 1) / 2; p++) {
+    const char* even = left.data + row<R>(p, 0) * left.row_step;
+    const char* odd = left.data + row<R>(p, 1) * left.row_step;
+    x[p] = vreinterpretq_bf16_u32(
+        uint32x4_t{load_bytes(even, first), load_bytes(even + left.k_step, second),
+                   load_bytes(odd, first), load_bytes(odd + left.k_step, second)});
+  }
+  TX_UNROLL for (int v = 0; v < kVectors; v++) {
+    const uint32x4_t low = vld1q_u32(b + 4 * v);
+    const uint32x4_t high = second ? vld1q_u32(b + kPanel + 4 * v) : vdupq_n_u32(0);
+    const auto two = vreinterpretq_bf16_u32(vzip1q_u32(low, high));
+    const auto other = vreinterpretq_bf16_u32(vzip2q_u32(low, high));
+    TX_UNROLL for (int p = 0; p < (R + 1) / 2; p++) {
+      sum[p][2 * v] = vbfmmlaq_f32(sum[p][2 * v], x[p], two);
+      sum[p][2 * v + 1] = vbfmmlaq_f32(sum[p][2 * v + 1], x[p], other);
+    }
+  }
 }
 
-// BFMMLA multiplies 2 rows by 2 columns over 4 k. sum[p][c] holds rows 2 p and 2 p + 1 of columns
-// 2 c and 2 c + 1, row by row.
 template <int R>
 TX_BF16 void dot_neon(Left left, const void* panel, int64_t k, void* tile, bool add) {
   constexpr int pairs = (R + 1) / 2;
@@ -107,31 +126,12 @@ TX_BF16 void dot_neon(Left left, const void* panel, int64_t k, void* tile, bool 
     else
       sum[p][c] = vdupq_n_f32(0);
   }
-  for (int64_t i = 0; i < k; i += 4, left.data += 2 * left.k_step, b += 2 * kPanel) {
-    // Bytes of the two pairs of k of a row; a last k without a pair must not be read as one.
-    const int first = k - i == 1 ? 2 : 4, second = int(std::clamp<int64_t>(k - i - 2, 0, 2)) * 2;
-    bfloat16x8_t x[pairs];
-    TX_UNROLL for (int p = 0; p < pairs; p++) {
-      const char* even = left.data + row<R>(p, 0) * left.row_step;
-      const char* odd = left.data + row<R>(p, 1) * left.row_step;
-      if (second == 4)  // of known size
-        x[p] = pair(load_bytes(even, 4), load_bytes(even + left.k_step, 4), load_bytes(odd, 4),
-                    load_bytes(odd + left.k_step, 4));
-      else
-        x[p] = pair(load_bytes(even, first), load_bytes(even + left.k_step, second),
-                    load_bytes(odd, first), load_bytes(odd + left.k_step, second));
-    }
-    TX_UNROLL for (int v = 0; v < kVectors; v++) {
-      const uint32x4_t low = vld1q_u32(b + 4 * v);
-      const uint32x4_t high = second ? vld1q_u32(b + kPanel + 4 * v) : vdupq_n_u32(0);
-      const auto two = vreinterpretq_bf16_u32(vzip1q_u32(low, high));
-      const auto other = vreinterpretq_bf16_u32(vzip2q_u32(low, high));
-      TX_UNROLL for (int p = 0; p < pairs; p++) {
-        sum[p][2 * v] = vbfmmlaq_f32(sum[p][2 * v], x[p], two);
-        sum[p][2 * v + 1] = vbfmmlaq_f32(sum[p][2 * v + 1], x[p], other);
-      }
-    }
-  }
+  int64_t i = 0;
+  for (; i + 4 <= k; i += 4, left.data += 2 * left.k_step, b += 2 * kPanel)
+    add_four<R, 4, 4>(left, b, sum);
+  if (k - i == 1) add_four<R, 2, 0>(left, b, sum);
+  if (k - i == 2) add_four<R, 4, 0>(left, b, sum);
+  if (k - i == 3) add_four<R, 4, 2>(left, b, sum);
   TX_UNROLL for (int p = 0; p < pairs; p++) TX_UNROLL for (int c = 0; c < 2 * kVectors; c++) {
     vst1_f32(out + 2 * p * kPanel + 2 * c, vget_low_f32(sum[p][c]));
     if (2 * p + 1 < R) vst1_f32(out + (2 * p + 1) * kPanel + 2 * c, vget_high_f32(sum[p][c]));
@@ -155,29 +155,33 @@ TX_INLINE int8x16_t load_signed(const uint8_t* w) {  // q from q + 128
   return vreinterpretq_s8_u8(veorq_u8(vld1q_u8(w), vdupq_n_u8(128)));
 }
 
-// Products of 8 bits fit 16 bits even as sums of two, and those are added to 32 bits in pairs.
+// Two quads of inputs, or one. Products of 8 bits fit 16 bits even as sums of two, and those are
+// added to 32 bits in pairs. A row of the left operand is padded with zeros to 64 bytes.
+template <int R, bool both>
+TX_INLINE void add_quads(const char* a, int64_t step, const uint8_t* w, int32x4_t (&sum)[R][8]) {
+  int8x16_t x[R][2];
+  TX_UNROLL for (int r = 0; r < R; r++) TX_UNROLL for (int i = 0; i < 2; i++) x[r][i] =
+      vreinterpretq_s8_u32(vdupq_n_u32(load_bytes(a + r * step + 4 * i, 4)));
+  TX_UNROLL for (int v = 0; v < 4; v++) {
+    const int8x16_t first = load_signed(w + 16 * v);
+    const int8x16_t second = both ? load_signed(w + 64 + 16 * v) : vdupq_n_s8(0);
+    TX_UNROLL for (int r = 0; r < R; r++) {
+      const int16x8_t low = vmlal_s8(vmull_s8(vget_low_s8(first), vget_low_s8(x[r][0])),
+                                     vget_low_s8(second), vget_low_s8(x[r][1]));
+      const int16x8_t high = vmlal_high_s8(vmull_high_s8(first, x[r][0]), second, x[r][1]);
+      sum[r][2 * v] = vpadalq_s16(sum[r][2 * v], low);
+      sum[r][2 * v + 1] = vpadalq_s16(sum[r][2 * v + 1], high);
+    }
+  }
+}
 template <int R>
 void int8_neon(const Int8Left& left, const Int8Right& right, int32_t* tile) {
   int32x4_t sum[R][8] = {};
   const char* a = left.data;
   const uint8_t* w = right.groups;
-  for (int64_t k = 0; k < right.quads; k += 2, a += 8, w += 128) {
-    const bool both = k + 1 < right.quads;
-    TX_UNROLL for (int v = 0; v < 4; v++) {
-      const int8x16_t first = load_signed(w + 16 * v);
-      const int8x16_t second = both ? load_signed(w + 64 + 16 * v) : vdupq_n_s8(0);
-      TX_UNROLL for (int r = 0; r < R; r++) {
-        const char* x = a + r * left.step;  // padded with zeros to 64 bytes
-        const int8x16_t x1 = vreinterpretq_s8_u32(vdupq_n_u32(load_bytes(x, 4)));
-        const int8x16_t x2 = vreinterpretq_s8_u32(vdupq_n_u32(load_bytes(x + 4, 4)));
-        const int16x8_t low = vmlal_s8(vmull_s8(vget_low_s8(first), vget_low_s8(x1)),
-                                       vget_low_s8(second), vget_low_s8(x2));
-        const int16x8_t high = vmlal_high_s8(vmull_high_s8(first, x1), second, x2);
-        sum[r][2 * v] = vpadalq_s16(sum[r][2 * v], low);
-        sum[r][2 * v + 1] = vpadalq_s16(sum[r][2 * v + 1], high);
-      }
-    }
-  }
+  for (int64_t k = 0; k < right.quads / 2; k++, a += 8, w += 128)
+    add_quads<R, true>(a, left.step, w, sum);
+  if (right.quads % 2) add_quads<R, false>(a, left.step, w, sum);
   TX_UNROLL for (int r = 0; r < R; r++) TX_UNROLL for (int v = 0; v < 4; v++)
       vst1q_s32(tile + r * 16 + 4 * v, vpaddq_s32(sum[r][2 * v], sum[r][2 * v + 1]));
 }
@@ -199,35 +203,35 @@ TX_DOTPROD void int8_dotprod(const Int8Left& left, const Int8Right& right, int32
       vst1q_s32(tile + r * 16 + 4 * v, sum[r][v]);
 }
 
-// USMMLA multiplies 2 outputs by 2 rows over 8 inputs, weights as they are stored: left.start takes
-// their offset back. sum[p][c] holds outputs 2 c and 2 c + 1 of rows 2 p and 2 p + 1.
-template <int R>
-TX_I8MM void int8_i8mm(const Int8Left& left, const Int8Right& right, int32_t* tile) {
-  constexpr int pairs = (R + 1) / 2;
-  int32x4_t sum[pairs][8] = {};
-  const char* a = left.data;
-  const uint8_t* w = right.groups;
-  for (int64_t k = 0; k < right.quads; k += 2, a += 8, w += 128) {
-    const bool both = k + 1 < right.quads;
-    int8x16_t x[pairs];
-    TX_UNROLL for (int p = 0; p < pairs; p++) {
-      const auto* from = reinterpret_cast<const int8_t*>(a);
-      x[p] = vcombine_s8(vld1_s8(from + row<R>(p, 0) * left.step),
-                         vld1_s8(from + row<R>(p, 1) * left.step));
-    }
-    TX_UNROLL for (int v = 0; v < 4; v++) {
-      const uint32x4_t low = vreinterpretq_u32_u8(vld1q_u8(w + 16 * v));
-      const uint32x4_t high =
-          both ? vreinterpretq_u32_u8(vld1q_u8(w + 64 + 16 * v)) : vdupq_n_u32(0);
-      const uint8x16_t two = vreinterpretq_u8_u32(vzip1q_u32(low, high));
-      const uint8x16_t other = vreinterpretq_u8_u32(vzip2q_u32(low, high));
-      TX_UNROLL for (int p = 0; p < pairs; p++) {
-        sum[p][2 * v] = vusmmlaq_s32(sum[p][2 * v], two, x[p]);
-        sum[p][2 * v + 1] = vusmmlaq_s32(sum[p][2 * v + 1], other, x[p]);
-      }
+// Two quads of inputs, or one. USMMLA multiplies 2 outputs by 2 rows: sum[p][c] holds outputs 2 c
+// and 2 c + 1 of rows 2 p and 2 p + 1. Weights are used as they are stored; left.start takes their
+// offset back.
+template <int R, bool both>
+TX_I8MM TX_INLINE void add_eights(const int8_t* a, int64_t step, const uint8_t* w,
+                                  int32x4_t (&sum)[(R + 1) / 2][8]) {
+  int8x16_t x[(R + 1) / 2];
+  TX_UNROLL for (int p = 0; p < (R + 1) / 2; p++) x[p] =
+      vcombine_s8(vld1_s8(a + row<R>(p, 0) * step), vld1_s8(a + row<R>(p, 1) * step));
+  TX_UNROLL for (int v = 0; v < 4; v++) {
+    const uint32x4_t low = vreinterpretq_u32_u8(vld1q_u8(w + 16 * v));
+    const uint32x4_t high = both ? vreinterpretq_u32_u8(vld1q_u8(w + 64 + 16 * v)) : vdupq_n_u32(0);
+    const uint8x16_t two = vreinterpretq_u8_u32(vzip1q_u32(low, high));
+    const uint8x16_t other = vreinterpretq_u8_u32(vzip2q_u32(low, high));
+    TX_UNROLL for (int p = 0; p < (R + 1) / 2; p++) {
+      sum[p][2 * v] = vusmmlaq_s32(sum[p][2 * v], two, x[p]);
+      sum[p][2 * v + 1] = vusmmlaq_s32(sum[p][2 * v + 1], other, x[p]);
     }
   }
-  TX_UNROLL for (int p = 0; p < pairs; p++) TX_UNROLL for (int v = 0; v < 4; v++) {
+}
+template <int R>
+TX_I8MM void int8_i8mm(const Int8Left& left, const Int8Right& right, int32_t* tile) {
+  int32x4_t sum[(R + 1) / 2][8] = {};
+  const auto* a = reinterpret_cast<const int8_t*>(left.data);
+  const uint8_t* w = right.groups;
+  for (int64_t k = 0; k < right.quads / 2; k++, a += 8, w += 128)
+    add_eights<R, true>(a, left.step, w, sum);
+  if (right.quads % 2) add_eights<R, false>(a, left.step, w, sum);
+  TX_UNROLL for (int p = 0; p < (R + 1) / 2; p++) TX_UNROLL for (int v = 0; v < 4; v++) {
     const int32x4_t even = vuzp1q_s32(sum[p][2 * v], sum[p][2 * v + 1]);
     const int32x4_t odd = vuzp2q_s32(sum[p][2 * v], sum[p][2 * v + 1]);
     int32_t* to = tile + 2 * p * 16 + 4 * v;
