@@ -41,9 +41,12 @@ check-emulated: ready
 	@cmake --build $(BUILD)-emulated -j $(JOBS) --target gpu-tests
 	@sh tests/check.sh $(BUILD)-emulated -L gpu
 
-# Builds for ARM64 and runs the tests in qemu-user, which takes hours; see tests/arm/check.sh.
+# Builds for ARM64 and runs the tests in qemu-user, which takes hours; see tests/arm/check.sh. Some of
+# them: make check-arm ARM_TARGETS=unit-kernels ARM_TESTS='-R ^unit-kernels$$'
+ARM_TARGETS ?= tests
+ARM_TESTS ?=
 check-arm: ready
-	@sh tests/arm/check.sh $(BUILD)-arm
+	@TARGETS="$(ARM_TARGETS)" sh tests/arm/check.sh $(BUILD)-arm $(ARM_TESTS)
 
 # Fuzzes every parser of untrusted input for FUZZ_SECONDS; needs clang with libFuzzer.
 FUZZ_SECONDS ?= 60

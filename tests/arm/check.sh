@@ -1,6 +1,7 @@
 #!/bin/sh
 # check.sh BUILD [arguments of ctest]: builds for ARM64 in BUILD and runs the tests there, emulated
 # by qemu-user. Needs g++-aarch64-linux-gnu and qemu-user-static; the libraries are downloaded.
+# TARGETS: what to build beside the tools, by default all tests.
 set -eu
 build=${1:?"usage: check.sh BUILD [ctest arguments]"}
 shift
