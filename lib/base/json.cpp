@@ -42,8 +42,8 @@ Json parse_json(std::string_view text, const std::string& where) {
     return Json::parse(text.begin(), text.end());
   } catch (const nlohmann::json::parse_error& e) {
     throw DataError(where + ": not valid JSON at byte " + std::to_string(e.byte));
-  } catch (const nlohmann::json::exception& e) {
-    throw DataError(where + ": not usable JSON: " + e.what());
+  } catch (const nlohmann::json::out_of_range&) {
+    throw DataError(where + ": JSON with a number that is too large");
   }
 }
 

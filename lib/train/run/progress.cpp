@@ -179,7 +179,9 @@ void ProgressLog::estimate() {
   const std::optional<Outlook> o = outlook();
   if (!o || !o->left) return;
   estimated_ = true;
-  warn_of_course();
+  const double pace = (clock_() - first_end_) / double(last_.record.step - first_.record.step);
+  const double more = (60 * options_.minutes - seconds()) / pace;
+  warn_of_course(last_.record.step + std::max<int64_t>(0, int64_t(more)), false);
   const std::string text = "at this speed the run will end in about " + about(*o->left);
   if (*o->left >= day)
     log_.warn(text + advice());
@@ -187,23 +189,27 @@ void ProgressLog::estimate() {
     log_.info(text);
 }
 
-void ProgressLog::warn_of_course() const {
-  const double pace = (clock_() - first_end_) / double(last_.record.step - first_.record.step);
-  const int64_t step = last_.record.step,
-                more = int64_t((60 * options_.minutes - seconds()) / pace);
-  const int64_t last = step + std::max<int64_t>(0, more);
-  if (options_.minutes <= 0 || (options_.steps > 0 && last >= options_.steps)) return;
+// Warns, once, if --minutes ends or ended (`over`) the run at step `last`, inside its schedule.
+void ProgressLog::warn_of_course(int64_t last, bool over) {
+  if (warned_ || options_.minutes <= 0 || (options_.steps > 0 && last >= options_.steps)) return;
   const std::string end =
-      minutes_limit(options_) + " will end this run at about step " + std::to_string(last);
+      minutes_limit(options_) +
+      (over ? " ended this run at step " : " will end this run at about step ") +
+      std::to_string(last);
   if (last <= options_.warmup)
     log_.warn(end + ", before the end of its warm-up of " + counted(options_.warmup, "step") +
               ": the learning rate only rises; give a smaller --warmup");
   else if (options_.rate_falls() && double(last) < 0.9 * double(options_.steps))
     log_.warn(end + ", but the learning rate reaches 0 only at step " +
-              std::to_string(options_.steps) + ": give fewer --steps");
+              std::to_string(options_.steps) +
+              (over ? ": resume it with more --minutes" : ": give fewer --steps"));
+  else
+    return;
+  warned_ = true;
 }
 
-void ProgressLog::end(int64_t steps, int64_t tokens, int64_t skipped, double flops) const {
+void ProgressLog::end(int64_t steps, int64_t tokens, int64_t skipped, double flops) {
+  if (seconds() >= 60 * options_.minutes) warn_of_course(steps, true);
   char products[60];
   std::snprintf(products, sizeof products, ", %.4g product FLOPs counted from shapes, ", flops);
   log_.info(counted(steps, "step") + ", " + counted(tokens, "token") + products +

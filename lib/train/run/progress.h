@@ -52,7 +52,7 @@ class ProgressLog {
   // continues; only the first of several consecutive failures is reported.
   void write(Json line);
   // The totals. `flops`: of matrix products, counted from shapes.
-  void end(int64_t steps, int64_t tokens, int64_t skipped, double flops) const;
+  void end(int64_t steps, int64_t tokens, int64_t skipped, double flops);
 
  private:
   struct Sums {
@@ -75,7 +75,7 @@ class ProgressLog {
   void show() const;
   std::string advice() const;
   void estimate();
-  void warn_of_course() const;
+  void warn_of_course(int64_t last, bool over);
 
   const TrainOptions& options_;
   int64_t tokens_ = 0;  // after which --epochs ends the run; 0: no limit
@@ -90,7 +90,7 @@ class ProgressLog {
   // Not counted in the pace: the first step includes setup.
   StepDone first_;
   double first_end_ = 0, printed_at_ = 0;
-  bool begun_ = false, estimated_ = false;
+  bool begun_ = false, estimated_ = false, warned_ = false;
 };
 
 }  // namespace tx

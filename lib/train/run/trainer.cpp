@@ -69,7 +69,7 @@ int start(TrainOptions& options, Options& given, const std::string& command,
     settle_preset(options, given, data.corpora, log);
     config["options"] = given.to_json();
   }
-  if (options.preset == "modern")
+  if (options.preset == "modern" && options.kind == ModelKind::encoder_decoder)
     log.info(
         "tx-convert cannot export encoder-decoder models of preset modern to other toolkits; it "
         "can export those of preset tiny");

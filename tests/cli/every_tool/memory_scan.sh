@@ -9,6 +9,8 @@ for precision in fp32 auto; do
   small_train --steps 3 --precision $precision -o $precision 2> /dev/null
 done
 tx-avg --to int8 -o int8 fp32 2> /dev/null
+tx-bpe encode -m bpe.model train.en > pieces
+sed "s/.*/0-0/" train.en > links
 head -n 3 valid.en > few.en
 head -n 3 valid.de > few.de
 
@@ -43,6 +45,8 @@ check_failure() {
 
 scan tx-bpe train --vocab-size 300 --threads 2 -o out train.en train.de
 scan tx-bpe encode -m bpe.model --threads 2 train.en
+scan tx-bpe decode -m bpe.model pieces
+scan tx-bpe shortlist -m bpe.model --src train.en --tgt train.de --links links -o out
 scan tx-bleu --metric bleu --metric chrf --metric ter --confidence --threads 2 valid.de -i valid.en
 scan tx-avg -q -o out fp32
 scan tx-convert -q --to marian -o out fp32
@@ -51,6 +55,8 @@ for precision in fp32 auto int8; do
   scan tx-decode -q -m fp32 --precision $precision --threads 2 valid.en
 done
 scan tx-decode -q -m int8 --threads 2 few.en
+scan tx-train --describe --preset base --vocab bpe.model
+scan tx-train --report fp32 -o out
 for precision in fp32 auto; do
   # shellcheck disable=SC2046  # a list of words
   scan $(runner=echo small_train -q --steps 2 --threads 2 --precision $precision -o out)

@@ -39,6 +39,10 @@ done
 expect_status 0 $decode -m run --compare int8 < /dev/null
 expect_stdout_contains 'no lines to translate'
 expect_usage_error '--compare cannot be used with --scores' tx-decode -m run --compare int8 --scores
+for option in --word-scores --json '--nbest 2' '--latency-ms 5'; do
+  expect_usage_error "--compare cannot be used with ${option%% *}" \
+    tx-decode -m run --compare int8 $option
+done
 expect_usage_error '--compare-precision' tx-decode -m run --compare-precision fp32
 expect_status 1 tx-decode -m run --compare nowhere train.src
 expect_stderr_contains 'nowhere'

@@ -64,3 +64,6 @@ expect_status 0 tx-train $texts --preset modern --steps 1 -o modern
 expect_stderr_contains "cannot export encoder-decoder models of preset modern"
 expect_status 0 tx-train --resume modern --steps 2
 expect_stderr_lacks "preset modern"
+expect_status 0 tx-train --kind decoder --src train.de --vocab bpe.model --threads 1 \
+  --preset modern --steps 1 -o continuing
+expect_stderr_lacks "cannot export"

@@ -228,6 +228,30 @@ BOOST_AUTO_TEST_CASE(a_schedule_that_the_clock_cuts_is_warned_of_once) {
   BOOST_TEST(warnings() == "");  // --steps ends the run
 }
 
+// Too short for the estimate, or slower than it: the end tells.
+BOOST_AUTO_TEST_CASE(a_schedule_that_the_clock_has_cut_is_warned_of_at_the_end) {
+  TrainOptions options = every(0);
+  options.minutes = 1;
+  options.steps = 100;
+  options.schedule = "linear";
+  const auto warnings = [&] {
+    const auto child = run_in_child([&] {
+      Kept kept(options, false);
+      kept.steps(1);
+      kept.progress.end(1, 10, 0, 1);
+      kept.progress.end(1, 10, 0, 1);
+      return 0;
+    });
+    const size_t end = child.err.find("tx-x: 1 step, ");
+    return child.err.substr(0, end);
+  };
+  BOOST_TEST(
+      warnings().find("--minutes 1 ended this run at step 1, but the learning rate reaches 0 "
+                      "only at step 100: resume it with more --minutes\n") != std::string::npos);
+  options.minutes = 100;
+  BOOST_TEST(warnings().find("ended this run") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(numbers_that_are_not_finite_become_null) {
   Kept kept(every(0));
   kept.progress.write(Json{{"step", 1}, {"a", NAN}, {"b", INFINITY}, {"c", 0.5}});
