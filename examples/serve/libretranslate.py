@@ -5,14 +5,14 @@ from urllib.parse import parse_qs
 from tx_decode import TxDecode
 
 METHODS = {"/translate": "POST", "/languages": "GET"}
-parser = argparse.ArgumentParser(epilog="Options after -- are passed to tx-decode.")
-parser.add_argument("--model", nargs=3, action="append", required=True, metavar=("FROM", "TO", "PATH"))
-parser.add_argument("--listen", default="127.0.0.1:5000", metavar="HOST:PORT")
-parser.add_argument("--bytes", type=int, default=100000, help="limit of a body (100000)")
-parser.add_argument("--seconds", type=int, default=30, help="limit to receive, translate or send (30)")
-parser.add_argument("--connections", type=int, default=64, help="limit at a time (64)")
-parser.add_argument("options", nargs="*", help=argparse.SUPPRESS)
-args = parser.parse_args()
+cli = argparse.ArgumentParser(epilog="Options after -- are passed to tx-decode.")
+cli.add_argument("--model", nargs=3, action="append", required=True, metavar=("SRC", "TGT", "PATH"))
+cli.add_argument("--listen", default="127.0.0.1:5000", metavar="HOST:PORT")
+cli.add_argument("--bytes", type=int, default=100000, help="limit of a body (100000)")
+cli.add_argument("--seconds", type=int, default=30, help="limit to read, translate or send (30)")
+cli.add_argument("--connections", type=int, default=64, help="limit at a time (64)")
+cli.add_argument("options", nargs="*", help=argparse.SUPPRESS)
+args = cli.parse_args()
 decoders, connections = {}, set()
 
 

@@ -90,6 +90,7 @@ class TxDecode:
             oldest = self.waiting[0] if self.waiting else None
             await asyncio.sleep(self.max_seconds)
             if oldest and self.waiting and self.waiting[0] is oldest:
+                print("tx-decode gives no answer; killing it", file=sys.stderr)
                 self.process.kill()
 
 

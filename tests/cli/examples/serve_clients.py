@@ -2,9 +2,10 @@
 
     serve_clients.py PORT TEXT TRANSLATIONS CLIENTS SECONDS SERVER LIMIT
 
-SERVER is the process id of the service, LIMIT its time limit in seconds. Every translation is compared with TRANSLATIONS, line by line. Each kind of request has its expected
-status. 504 is always accepted, and 503 soon after a signal: tx-decode is killed, stopped and ended
-in turn. Prints the number of each outcome, and the latencies of plain requests.
+SERVER is the process id of the service, LIMIT its time limit in seconds. Every translation is
+compared with TRANSLATIONS, line by line. Each kind of request has its expected status. 504 is
+always accepted, and 503 soon after a signal: tx-decode is killed, stopped and ended in turn.
+Prints the number of each outcome, and the latencies of plain requests.
 """
 import asyncio
 import collections
@@ -86,7 +87,8 @@ async def expect(kind, begin, status, content, wanted):
         await asyncio.sleep(0.2)
     else:
         outcomes[kind, "WRONG"] += 1
-        wrong.append(f"{kind}: {status} {content} instead of {wanted!r}")
+        after = time.monotonic() - signals[-1] if signals else 0
+        wrong.append(f"{kind}, {after:.0f} s after a signal: {status} {content}, not {wanted!r}")
 
 
 async def ask(kind, data, wanted, half_close=False):
