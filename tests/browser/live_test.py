@@ -426,10 +426,37 @@ def check_tour(page):
         page.wait(READY)
         page.expect("document.querySelector('#tour-stop').textContent", f"Stop {stop} of {stops}")
         page.wait("document.querySelectorAll('.pointed').length === 1")
+        if page.value("!!document.querySelector('#show-masked')"):
+            page.click("#show-masked")
+            page.wait("!!document.querySelector('th.masked.pointed')")
+            in_address(page, "view=values")
+            left, right = page.value("(({ left, right }) => [left, right])(document"
+                                     ".querySelector('th.masked').getBoundingClientRect())")
+            if left < 0 or right > page.value("innerWidth"):
+                fail(f"the column of masked scores is at {left} to {right}")
         page.click("#tour-next")
     page.expect("document.querySelector('#tour').hidden")
     count(page, ".pointed", 0)
     in_address(page, "off=", False)  # the last stop turned a part off
+
+
+def check_tour_on_phone(page):
+    """The tour takes less than half of a phone, and all of its text can be read."""
+    page.call("Emulation.setDeviceMetricsOverride", width=420, height=800, deviceScaleFactor=1,
+              mobile=False)
+    go(page, "")
+    page.click("#tour-start")
+    for _ in range(int(page.text("#tour-stop").split(" of ")[1])):
+        page.wait(READY)
+        fits = ("(({ scrollHeight, clientHeight }, most) => clientHeight < most * innerHeight &&"
+                " scrollHeight <= clientHeight)(document.querySelector('#tour'), %s)")
+        page.expect(fits % 0.4)
+        page.click("#tour-more")
+        page.expect(fits % 0.6)
+        page.expect("[...document.querySelectorAll('#tour p')].every((part) => part.offsetHeight)")
+        page.click("#tour-more")
+        page.click("#tour-next")
+    page.call("Emulation.clearDeviceMetricsOverride")
 
 
 def check_residual(page):
@@ -522,7 +549,7 @@ def main():
         "page": (check_address, check_typing, check_about, check_terms, check_attention,
                  check_hand, check_beam,
                  check_changes, check_target, check_values, check_compare, check_models, check_keys,
-                 check_tour, check_residual, check_links, check_sizes,
+                 check_tour, check_tour_on_phone, check_residual, check_links, check_sizes,
                  check_print),
         "alone": (check_address, check_compare),
         "decoder": (check_address, check_decoder, check_markup),
