@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <deque>
+#include <sstream>
 
 #include "lib/attention/array_file.h"
 #include "lib/base/error.h"
@@ -24,6 +25,7 @@ const std::vector<std::string> page_scripts = {"lib/attention/page/attention",
                                                "lib/attention/page/lines",
                                                "lib/attention/page/matrix",
                                                "lib/attention/page/steps",
+                                               "terms",
                                                "client",
                                                "model",
                                                "changes",
@@ -52,6 +54,27 @@ void append(std::string& bytes, const void* data, size_t count) {
   bytes.append(static_cast<const char*>(data), count);
 }
 
+// The languages of the training text, such as en and de: the endings of --src and
+// --tgt in its provenance, tx-model(5), if both have two letters; otherwise empty.
+Json languages_of(const Json& provenance) {
+  Json out = Json::array();
+  std::istringstream command(provenance.value("command", ""));
+  std::string source, target;
+  for (std::string word; command >> word;) {
+    if (word == "--src") command >> source;
+    if (word == "--tgt") command >> target;
+  }
+  for (std::string path : {source, target}) {
+    for (const char* packed : {".gz", ".zst"})
+      if (path.ends_with(packed)) path.resize(path.size() - std::strlen(packed));
+    const std::string ending = path.substr(path.rfind('.') + 1);
+    const bool letters = ending.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == ending.npos;
+    if (path.find('.') == path.npos || !letters || ending.size() != 2) return Json::array();
+    out.push_back(ending);
+  }
+  return out;
+}
+
 // A model and the layout of its weights in the page.
 class LiveModel {
  public:
@@ -74,6 +97,7 @@ class LiveModel {
             {"checksum", file_.checksum()},
             {"precision", int8_ ? "int8" : "f16"},
             {"config", file_.config().to_json()},
+            {"languages", languages_of(file_.provenance())},
             {"vocabularies", vocabularies()},
             {"tensors", tensors_}};
   }

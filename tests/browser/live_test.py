@@ -66,6 +66,10 @@ def check_address(page):
     read = page.value(f"window.tx.tokenize('{source}')")
     if children(page, "#source-tokens")[:len(read["tokens"])] != read["tokens"]:
         fail(f"tokens {read}")
+    below = page.value("[...document.querySelectorAll('#source-tokens .token')].map((token) =>"
+                       " getComputedStyle(token, '::after').content.slice(1, -1))")
+    if below[:len(read["ids"])] != [str(number) for number in read["ids"]]:
+        fail(f"the numbers {below} are below the tokens {read}")
     page.expect("document.querySelector('#source').value", source)
 
 
@@ -93,6 +97,53 @@ def check_typing(page):
     page.value("document.querySelector('#source').focus()")
     page.press("t")
     page.expect("location.hash.includes('view')", False)
+
+
+def check_about(page):
+    """The page says what the model does and how to write its text."""
+    go(page, "")
+    about = page.text("#about")
+    for part in ("translates English into German. Type a sentence in English.",
+                 "no capital letters"):
+        if part not in about:
+            fail(f"{about} lacks {part}")
+    if "Put a space" in about:  # the examples have no punctuation
+        fail(about)
+
+
+def check_terms(page):
+    """A term opens when it is hovered over, tapped or focused."""
+    term = "#models [data-term=layer]"
+    note = "document.querySelector('#term-note')"
+    shown = f"!{note}.hidden"
+    go(page, "view=changes")
+    page.expect(shown, False)
+    page.point(term)
+    page.expect(f"{note}.textContent.includes('vectors of all tokens')")
+    page.mouse("mouseMoved", 2, 2)
+    page.expect(shown, False)
+    page.value(f"document.querySelector('{term}').focus()")
+    page.expect(shown)
+    page.expect(f"document.querySelector('{term}').getAttribute('aria-describedby')", "term-note")
+    page.press("Escape")
+    page.expect(shown, False)
+    page.value("document.activeElement.blur()")
+    page.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    x, y = page.place(term)
+    for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
+        page.call("Input.dispatchTouchEvent", type=kind, touchPoints=points)
+    page.wait(shown)
+    page.call("Emulation.setTouchEmulationEnabled", enabled=False)
+    page.press("Escape")
+    for view in ("attention", "hand", "changes", "values", "compare"):
+        go(page, f"view={view}&beam=3")
+        page.value("""document.querySelectorAll('[data-term]').forEach((term) => {
+          term.focus();
+          const note = document.querySelector('#term-note'), box = note.getBoundingClientRect();
+          if (note.hidden || !note.textContent.endsWith('.') || box.left < 0 ||
+              box.right > innerWidth) throw new Error(term.dataset.term);
+          term.blur();
+        })""")
 
 
 def check_markup(page):
@@ -174,6 +225,10 @@ def check_beam(page):
     page.expect("document.querySelectorAll('#tree .node').length > 4")
     page.expect("document.querySelectorAll('#tree .node.chosen').length",
                 page.value("document.querySelectorAll('#tokens .token, #end .token').length"))
+    cut = page.value("[...document.querySelectorAll('#tree .node span')].filter((node) =>"
+                     " node.offsetWidth > node.parentElement.clientWidth - 4).length")
+    if cut:
+        fail(f"{cut} tokens of the tree are cut")
     node = page.value("document.querySelector('#tree .node:not(.chosen)').id")
     page.click(f"#{node}")
     count(page, "#opened", 1)
@@ -181,8 +236,12 @@ def check_beam(page):
     page.click("#force")
     page.wait(READY)
     page.expect("document.querySelector('#tokens').children[0].textContent", path.split(" ")[0])
+    count(page, "#changed .change", 2)
     page.click("#reset")
     page.wait(READY)
+    in_address(page, "beam=", False)
+    page.expect("document.querySelector('#beam').value", "0")
+    go(page, "view=hand&beam=4")
     score = "document.querySelectorAll('#tokens .token').length"
     lengths = []
     for alpha in (0, 7):
@@ -295,7 +354,7 @@ def check_values(page):
     settled(page)
     page.expect("document.querySelector('#numbers tr:last-child button').textContent", "</s>")
     said = page.text("#stage-q .said")
-    page.point("#stage-q .term")
+    page.point("#stage-q .equation .term")
     if page.text("#stage-q .said") in (said, ""):
         fail("a term does not explain itself")
     page.mouse("mouseMoved", 2, 2)
@@ -367,10 +426,37 @@ def check_tour(page):
         page.wait(READY)
         page.expect("document.querySelector('#tour-stop').textContent", f"Stop {stop} of {stops}")
         page.wait("document.querySelectorAll('.pointed').length === 1")
+        if page.value("!!document.querySelector('#show-masked')"):
+            page.click("#show-masked")
+            page.wait("!!document.querySelector('th.masked.pointed')")
+            in_address(page, "view=values")
+            left, right = page.value("(({ left, right }) => [left, right])(document"
+                                     ".querySelector('th.masked').getBoundingClientRect())")
+            if left < 0 or right > page.value("innerWidth"):
+                fail(f"the column of masked scores is at {left} to {right}")
         page.click("#tour-next")
     page.expect("document.querySelector('#tour').hidden")
     count(page, ".pointed", 0)
     in_address(page, "off=", False)  # the last stop turned a part off
+
+
+def check_tour_on_phone(page):
+    """The tour takes less than half of a phone, and all of its text can be read."""
+    page.call("Emulation.setDeviceMetricsOverride", width=420, height=800, deviceScaleFactor=1,
+              mobile=False)
+    go(page, "")
+    page.click("#tour-start")
+    for _ in range(int(page.text("#tour-stop").split(" of ")[1])):
+        page.wait(READY)
+        fits = ("(({ scrollHeight, clientHeight }, most) => clientHeight < most * innerHeight &&"
+                " scrollHeight <= clientHeight)(document.querySelector('#tour'), %s)")
+        page.expect(fits % 0.4)
+        page.click("#tour-more")
+        page.expect(fits % 0.6)
+        page.expect("[...document.querySelectorAll('#tour p')].every((part) => part.offsetHeight)")
+        page.click("#tour-more")
+        page.click("#tour-next")
+    page.call("Emulation.clearDeviceMetricsOverride")
 
 
 def check_residual(page):
@@ -460,9 +546,11 @@ def check_encoder(page):
 def main():
     names = dict(zip(("page", "alone", "decoder", "encoder", "unmasked", "damaged"), sys.argv[1:]))
     checks = {
-        "page": (check_address, check_typing, check_attention, check_hand, check_beam,
+        "page": (check_address, check_typing, check_about, check_terms, check_attention,
+                 check_hand, check_beam,
                  check_changes, check_target, check_values, check_compare, check_models, check_keys,
-                 check_tour, check_residual, check_links, check_sizes, check_print),
+                 check_tour, check_tour_on_phone, check_residual, check_links, check_sizes,
+                 check_print),
         "alone": (check_address, check_compare),
         "decoder": (check_address, check_decoder, check_markup),
         "encoder": (check_encoder,),

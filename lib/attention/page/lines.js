@@ -176,9 +176,10 @@ class LinesView {
         element('i', { style: `background:${colourOf(head)}` }), `head ${data.heads[head]} `)));
     const least = decimal(this.threshold, this.threshold < 0.01 ? 4 : 2);
     const none = this.lines.querySelector('path') === null;
+    const usual = 'Hover over a query to see only its lines, click to select it. ';
     return element('p', { class: 'soft' }, none ? element('b', { id: 'no-lines' },
-      `All weights are below ${least}, and hidden. `) : `Weights below ${least} are hidden. `,
-    'Hover over a query to see only its lines, click to select it. ', names);
+      `All weights are below ${least}, and have no line. `)
+      : `Weights below ${least} have no line. `, this.page.hint?.() ?? usual, names);
   }
 }
 

@@ -171,6 +171,7 @@ class Page {
       this.setStatus(model.started ? 'busy' : 'loading', '');
       await this.load(model);
       if (key !== this.key) return;
+      rebuild(this.modelChoice, this.drawModels());
       this.setStatus('busy', '');
       const shown = { before: null, other: null, result: null };
       const started = performance.now();
@@ -265,13 +266,16 @@ class Page {
   drawModels() {
     const { config, name } = this.model;
     const size = config.kind === 'encoder-decoder'
-      ? `${config.encoder_layers} + ${config.decoder_layers} layers`
-      : `${config.encoder_layers || config.decoder_layers} layers`;
+      ? `${config.encoder_layers} + ${config.decoder_layers}`
+      : config.encoder_layers || config.decoder_layers;
     return [this.models.length < 2 ? null : choice('model', 'Model', this.models.map((model, i) =>
       ({ value: String(i), label: model.label, title: model.name })), String(this.modelIndex),
     (model) => this.state.set({ model, prefix: '', query: '' })),
-    element('p', { class: 'soft' }, this.models.length < 2 ? `${name}: ` : '', `${config.kind}, ` +
-      `${size}, ${config.heads} heads, d_model ${config.d_model}; runs in this page`)];
+    element('p', { id: 'about' }, aboutModel(this.model)),
+    element('p', { class: 'soft size' }, this.models.length < 2 ? `${name}: ` : '',
+      explained(config.kind), `, ${size} `, explained('layer', 'layers'), `, ${config.heads} `,
+      explained('head', 'heads'), ', ', explained('vector', 'd_model'),
+      ` ${config.d_model}; runs in this page`)];
   }
 
   draw() {
@@ -286,6 +290,7 @@ class Page {
     if (this.panel.firstChild !== shown) replaceChildren(this.panel, shown);
     if (this.result) view.draw();
     this.guide.draw();
+    termNote.place();
   }
 }
 

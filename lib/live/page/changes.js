@@ -53,7 +53,8 @@ function nameOfChange(change) {
   return `${stack} layer ${layer}: head ${part} off`;
 }
 
-// Everything that differs from the trained model: [{ name, undo: the state that takes it back }].
+// Everything that differs from the trained model and a greedy search: [{ name, undo: the state
+// that takes it back }].
 function listOfChanges(page) {
   const { state } = page;
   const off = listOf(state.get('off'));
@@ -65,19 +66,25 @@ function listOfChanges(page) {
   if (state.get('ot') !== '1') {
     out.push({ name: `output temperature ${state.get('ot')}`, undo: { ot: '1' } });
   }
+  if (state.get('beam') !== '1') {
+    out.push({ name: `beam ${state.get('beam')}`, undo: { beam: '1' } });
+  }
+  if (state.get('alpha') !== '1') {
+    out.push({ name: `length penalty ${state.get('alpha')}`, undo: { alpha: '1' } });
+  }
   if (state.get('prefix')) out.push({ name: 'beginning chosen by hand', undo: { prefix: '' } });
   if (state.get('target')) out.push({ name: 'target given', undo: { target: '' } });
   return out;
 }
 
-const unchanged = { off: '', at: '1', ot: '1', prefix: '', target: '' };
+const unchanged = { off: '', at: '1', ot: '1', beam: '1', alpha: '1', prefix: '', target: '' };
 
 // The line that is always visible: the changes, and the button that takes all of them back.
 function drawChanged(page) {
   const changes = listOfChanges(page);
   return [
     element('button', { type: 'button', id: 'reset', disabled: !changes.length,
-      title: 'Back to the model as it was trained (r)',
+      title: 'Back to the model as it was trained, and to beam 1 (r)',
       onclick: () => page.state.set(unchanged) }, 'Reset'),
     element('span', { class: 'name' }, changes.length ? 'Changed:' : 'The model is as trained.'),
     changes.map(({ name, undo }, i) => element('button', { type: 'button', class: 'change',
@@ -88,14 +95,15 @@ function drawChanged(page) {
 
 // A slider that stays in the page while it is dragged.
 class Slider {
-  constructor(page, key, id, name, numbers, title) {
+  // term: the name in the glossary.
+  constructor(page, key, id, name, numbers, term) {
     Object.assign(this, { page, key, numbers });
     this.output = element('output', { for: id });
     this.input = element('input', { type: 'range', id, min: 0, max: numbers.length - 1, step: 1,
-      'aria-label': name, title,
+      'aria-label': name,
       oninput: () => page.state.set({ [key]: numbers[Number(this.input.value)] }) });
-    this.node = element('div', { class: 'field', title },
-      element('label', { class: 'name', for: id }, name), this.input, this.output);
+    this.node = element('div', { class: 'field' },
+      element('span', { class: 'name' }, explained(term, name)), this.input, this.output);
   }
 
   draw() {
@@ -113,9 +121,9 @@ class ChangesView {
     this.outcome = element('div', { id: 'outcome', 'aria-live': 'polite' });
     this.sliders = [
       new Slider(page, 'at', 'attention-temperature', 'Attention temperature', temperatures,
-        'Divides the scores before the softmax: small is sharp, large is even'),
+        'scores'),
       new Slider(page, 'ot', 'output-temperature', 'Output temperature', temperatures,
-        'Divides the logits: changes the probabilities, and with beam 1 not the order of tokens'),
+        'output'),
     ];
     this.target = element('input', { type: 'text', id: 'target', spellcheck: 'false',
       placeholder: 'a translation that you know',
@@ -165,8 +173,10 @@ class ChangesView {
       .filter(([name]) => name !== 'causal' || config.kind !== 'encoder');
     const stacks = kindsOf(config).filter((kind) => kind !== 'cross');
     return [
-      element('p', { class: 'soft' }, 'Press a part to turn it off, again to turn it on. A head ' +
-        'that is off contributes zeros, and so does a sub-layer.'),
+      element('p', { class: 'soft' }, 'Press a part to turn it off, again to turn it on. A ',
+        explained('head'), ' that is off contributes zeros, and so does a ',
+        explained('sub-layer'), '; the ' +
+        'button \u201call\u201d turns off all heads of a layer.'),
       element('div', { class: 'parts', role: 'group', 'aria-label': 'Parts of the model' },
         parts.map(([change, { name, text, unmasked }]) => {
           const missing = missingIn(config).includes(change);
@@ -184,9 +194,9 @@ class ChangesView {
     const parts = subLayersOf(config, stack);
     const title = stack === 'encoder' ? 'Encoder' : 'Decoder';
     return element('div', { class: 'scroll' }, element('table', { class: 'stack' },
-      element('tr', {}, element('th', { class: 'text' }, title),
+      element('tr', {}, element('th', { class: 'text' }, explained(stack, title)),
         parts.map((part) => element('th', { class: 'text', scope: 'col' },
-          subLayerNames[part]))),
+          explained(subLayerNames[part])))),
       Array.from({ length: layersOf(config, stack) }, (_, layer) => element('tr', {},
         element('th', { class: 'text', scope: 'row' }, `layer ${layer}`),
         parts.map((part) => element('td', { class: 'text' },
@@ -198,7 +208,7 @@ class ChangesView {
     const kind = part === 'cross_attn' ? 'cross' : stack;
     const heads = part === 'ffn' ? 0 : this.page.config.heads;
     return element('div', { class: 'chips' },
-      this.button(`${stack}.${layer}.${part}`, part === 'ffn' ? 'all units' : 'all',
+      this.button(`${stack}.${layer}.${part}`, part === 'ffn' ? 'network' : 'all',
         `${place}: ${subLayerNames[part]}`),
       Array.from({ length: heads }, (_, head) => this.button(`${kind}.${layer}.${head}`,
         String(head), `${place}: ${subLayerNames[part]}, head ${head}`)));

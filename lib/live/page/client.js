@@ -40,7 +40,7 @@ class LiveModel {
     this.calls.clear();
   }
 
-  // Resolves to { name, kind, config } when the weights are decoded; progress(fraction).
+  // Resolves to { name, kind, config, lowercase } when the weights are decoded; progress(fraction).
   ready(progress) {
     this.watcher = progress;
     return this.loaded;

@@ -16,11 +16,20 @@ class Guide {
 
   go(place) {
     this.place = place;
+    this.at = null;
+    this.unfolded = false;
     const stop = this.stops[place];
     this.unseen = true;
     this.page.state.set({ ...unchanged, ...this.of(stop?.state ?? {}) });
     this.page.draw();
     if (stop) document.getElementById('tour-title').focus({ preventScroll: true });
+  }
+
+  // Shows another part of the page at the same stop.
+  show(at, state) {
+    this.at = at;
+    this.unseen = true;
+    this.page.state.set(state);
   }
 
   of(value) {
@@ -31,11 +40,14 @@ class Guide {
   // done.
   point() {
     for (const node of document.querySelectorAll('.pointed')) node.classList.remove('pointed');
-    const at = this.stops[this.place]?.at, node = at && document.querySelector(at);
-    if (!node) return;
+    const at = this.at ?? this.stops[this.place]?.at, found = at && document.querySelector(at);
+    if (!found) return;
+    // An outline around the content of a part that scrolls would be cut.
+    const node = found.matches('th') ? found : found.closest('.scroll') ?? found;
     node.classList.add('pointed');
     const large = node.getBoundingClientRect().height > innerHeight / 2;
-    if (this.unseen) node.scrollIntoView({ block: large ? 'start' : 'nearest' });
+    if (this.unseen) node.scrollIntoView({ block: large ? 'start' : 'nearest',
+      inline: this.at ? 'center' : 'nearest' });
     this.unseen &&= this.page.status.dataset.state !== 'ready';
   }
 
@@ -48,6 +60,7 @@ class Guide {
       return replaceChildren(this.node);
     }
     const last = this.place === this.stops.length - 1;
+    this.node.classList.toggle('unfolded', this.unfolded);
     rebuild(this.node,
       element('div', { class: 'bar' },
         element('span', { class: 'soft', id: 'tour-stop' },
@@ -59,7 +72,13 @@ class Guide {
         element('button', { type: 'button', id: 'tour-close', onclick: () => this.go(null) },
           'Close')),
       element('h2', { id: 'tour-title', tabindex: -1 }, this.of(stop.title)),
-      this.of(stop.text).map((text) => element('p', {}, text)));
+      this.of(stop.text).map((text) => element('p', {}, text)),
+      // Only shown where the tour is below the page.
+      element('button', { type: 'button', id: 'tour-more',
+        'aria-expanded': String(this.unfolded), onclick: () => {
+          this.unfolded = !this.unfolded;
+          this.draw();
+        } }, this.unfolded ? 'Less' : 'Read on'));
     this.point();
   }
 }

@@ -2,7 +2,7 @@
 
 const beams = ['1', '2', '3', '4', '5', '6', '8', '10'];
 const alphas = ['0', '0.2', '0.4', '0.6', '0.8', '1', '1.5', '2'];
-const treeColumn = 92, treeRow = 44;
+const treeRow = 44, treeGap = 16;  // pixels
 
 class HandView {
   constructor(page) {
@@ -12,9 +12,9 @@ class HandView {
     this.tree = element('div', { id: 'tree' });
     this.opened = null;  // the node of the tree that is open
     this.sliders = [
-      new Slider(page, 'beam', 'beam', 'Beam', beams, 'How many outputs the search keeps'),
+      new Slider(page, 'beam', 'beam', 'Beam', beams, 'beam'),
       new Slider(page, 'alpha', 'alpha', 'Length penalty \u03b1', alphas,
-        'Divides log P by a power of the length: larger prefers longer outputs'),
+        'length penalty'),
     ];
     const searches = page.config.kind !== 'encoder';
     this.node = element('div', {},
@@ -55,8 +55,8 @@ class HandView {
         onclick: () => page.state.set({ prefix: '' }) }, 'Undo my choices')),
     element('p', { class: 'before' }, before.length
       ? ['After ', element('b', {}, before.join(' ')), ', '] : 'In this place, ',
-    'the model gives these tokens the highest probability; the last column is log P. Press ' +
-    'another token to choose it.')];
+    'the model gives these tokens the highest probability; the last column is ',
+    explained('token', 'log P'), '. Press another token to choose it.')];
   }
 
   drawCandidates(step) {
@@ -89,19 +89,36 @@ class HandView {
       perStep[node.step] = (perStep[node.step] ?? 0) + 1;
       rows.set(node.index, perStep[node.step] - 1);
     }
-    const place = (node) => ({ x: 8 + (node.step - 1) * treeColumn,
-      y: 8 + rows.get(node.index) * treeRow });
+    const columns = this.columnsOf(nodes);
+    const place = (node) => ({ ...columns[node.step], y: 8 + rows.get(node.index) * treeRow });
     const most = Math.max(...perStep.filter(Boolean));
+    const width = columns.at(-1).x + columns.at(-1).width + 8, height = most * treeRow + 12;
     const drawn = element('div', { class: 'tree', role: 'group', 'aria-label': 'Beam',
-      style: `width:${perStep.length * treeColumn}px;height:${most * treeRow + 12}px` },
-    element('svg', { width: perStep.length * treeColumn, height: most * treeRow + 12,
-      'aria-hidden': 'true' }, nodes.map((node) => this.edge(node, all, place))),
+      style: `width:${width}px;height:${height}px` },
+    element('svg', { width, height, 'aria-hidden': 'true' },
+      nodes.map((node) => this.edge(node, all, place))),
     nodes.map((node) => this.treeNode(node, place(node))));
     return [element('p', { class: 'soft' }, 'A column for each step, the best output first. The ' +
+      'number below a token is ', explained('log P'), ' of the output up to this token. The ' +
       'framed path is the translation. Press a token to see how it was continued, and what the ' +
       'search dropped.'), element('div', { class: 'scroll', id: 'tree-scroll', tabindex: 0 },
       drawn),
     this.drawOpened(all)];
+  }
+
+  // Where the columns of the tree begin and how wide they are, by step: as wide as their widest
+  // token, which may be bold.
+  columnsOf(nodes) {
+    const out = [];
+    for (const { step, token } of nodes) {
+      out[step] = Math.max(out[step] ?? 76, Math.ceil(1.1 * textWidth(token, 15)) + 16);
+    }
+    let x = 8;
+    return Array.from(out, (width = 0) => {
+      const column = { x, width };
+      if (width) x += width + treeGap;
+      return column;
+    });
   }
 
   edge(node, all, place) {
@@ -109,14 +126,15 @@ class HandView {
     if (!parent) return null;
     const from = place(parent), to = place(node), middle = to.x - 10;
     return element('path', { class: node.chosen ? 'edge chosen' : 'edge',
-      d: `M${from.x + treeColumn - 16} ${from.y + 17}C${middle} ${from.y + 17} ` +
+      d: `M${from.x + from.width} ${from.y + 17}C${middle} ${from.y + 17} ` +
         `${middle - 8} ${to.y + 17} ${to.x} ${to.y + 17}` });
   }
 
-  treeNode(node, { x, y }) {
+  treeNode(node, { x, y, width }) {
     return element('button', { type: 'button', id: `node-${node.index}`,
       class: `node${node.chosen ? ' chosen' : ''}${node.final ? ' final' : ''}`,
-      'aria-pressed': String(this.opened === node.index), style: `left:${x}px;top:${y}px`,
+      'aria-pressed': String(this.opened === node.index),
+      style: `left:${x}px;top:${y}px;width:${width}px`,
       title: `${node.token}: log P ${decimal(node.logP, 2)}, of the output so far ` +
         decimal(node.total, 2),
       onclick: () => {
@@ -140,8 +158,9 @@ class HandView {
         this.page.state.set({ prefix: path.map(({ id }) => id).join(','), target: '' }) },
       'Begin the output with this')),
     next.length ? element('table', {},
-      element('tr', {}, element('th', { class: 'text' }, 'token'), element('th', {}, 'log P'),
-        element('th', {}, 'sum'), element('th', { class: 'text' }, '')),
+      element('tr', {}, element('th', { class: 'text' }, 'token'),
+        element('th', {}, explained('token', 'log P')),
+        element('th', {}, explained('log P', 'sum')), element('th', { class: 'text' }, '')),
       next.map((node) => element('tr', {}, element('td', { class: 'text' }, node.token),
         element('td', {}, decimal(node.logP, 3)), element('td', {}, decimal(node.total, 3)),
         element('td', { class: 'text' }, node.final ? 'finished' : node.kept ? 'kept'

@@ -35,6 +35,12 @@ class HeadDrawing {
       `\u201c${this.sideNames.columns[column]}\u201d: ${decimal(weight, 4)}`;
   }
 
+  // How to use the lines.
+  hint() {
+    return ['Point at a token on the left, the ', explained('query'), ', to see only its lines; ' +
+      'press it to select it. On the right are the ', explained('key', 'keys'), '. '];
+  }
+
   draw() {
     const View = this.page.state.get('drawing') === 'matrix' ? MatrixView : LinesView;
     const drawn = new View(this).draw();
@@ -46,15 +52,16 @@ class HeadDrawing {
 function drawPickers(page, id, ...more) {
   const { state } = page;
   const count = (n) => Array.from({ length: n }, (_, i) => String(i));
-  const list = (key, name, numbers, chosen) => element('label', { class: 'field' },
-    element('span', { class: 'name' }, name),
-    element('select', { id: `${id}-${key}`,
+  const list = (key, name, numbers, chosen) => element('div', { class: 'field' },
+    element('span', { class: 'name' }, explained(key, name)),
+    element('select', { id: `${id}-${key}`, 'aria-label': name,
       onchange: (event) => state.set({ [key]: event.target.value }) },
     numbers.map((n) => element('option', { value: n, selected: n === String(chosen) }, n))));
-  return element('div', { class: 'bar controls' },
-    page.kinds.length < 2 ? null : choice(`${id}-kind`, 'Attention', page.kinds.map((kind) => ({
-      value: kind, label: kind, title: kindTexts[kind] })), page.attentionKind,
-    (kind) => state.set({ kind, query: '', number: '' })),
+  const kinds = page.kinds.length < 2 ? null : choice(`${id}-kind`, 'Attention',
+    page.kinds.map((kind) => ({ value: kind, label: kind, title: kindTexts[kind] })),
+    page.attentionKind, (kind) => state.set({ kind, query: '', number: '' }));
+  if (kinds) replaceChildren(kinds.querySelector('.name'), explained('attention', 'Attention'));
+  return element('div', { class: 'bar controls' }, kinds,
     list('layer', 'Layer', count(page.layers), page.layer),
     list('head', 'Head', count(page.config.heads), page.head), more);
 }

@@ -6,6 +6,9 @@ const kindTexts = {
   cross: 'Each output token attends to the source tokens',
 };
 
+// The name of the list of queries: a row of the decoder is named after the token it predicts.
+const queryName = (kind) => (kind === 'encoder' ? 'Token' : 'Predicting');
+
 // The kinds of attention that a model has, and the number of its layers.
 function kindsOf(config) {
   return { encoder: ['encoder'], decoder: ['decoder'] }[config.kind]
@@ -55,6 +58,34 @@ function labelOf(index) {
   return ends(count)[index];
 }
 
+// The name of a language, '' if the code of a model's training text is not known.
+function languageOf(code) {
+  try {
+    return new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' }).of(code) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+// What the model does and what to type, from what the page knows: the kind, the languages, the
+// vocabulary (once it is loaded) and the examples.
+function aboutModel({ index, config, lowercase }) {
+  const [from, to] = (data.models[index].languages ?? []).map(languageOf);
+  const examples = data.examples ?? [];
+  const type = from ? `Type a sentence in ${from}` : examples.length
+    ? 'Type a sentence in the language of the examples' : 'Type a sentence';
+  const first = {
+    encoder: 'This model guesses hidden words: write <mask> in the place of a word.',
+    decoder: 'This model continues the text that you type.',
+  }[config.kind] ?? (from && to ? `This model translates ${from} into ${to}. ${type}.`
+    : `This model turns a source text into an output text, such as its translation. ${type}.`);
+  const apart = examples.some((line) => /\s[.,!?](\s|$)/.test(line)) &&
+    !examples.some((line) => /[^\s.,!?][.,!?](\s|$)/.test(line));
+  return [first, lowercase && 'Its vocabulary has no capital letters: use lower case.',
+    apart && 'Put a space before each full stop and comma, as the examples do.']
+    .filter(Boolean).join(' ');
+}
+
 const replaced = () => Object.assign(new Error('replaced'), { name: 'AbortError' });
 const maxCached = 6;
 
@@ -73,7 +104,9 @@ class Model {
   start(progress) {
     if (!this.started) {
       this.live = new LiveModel(this.index);
-      this.started = this.live.ready(progress);
+      this.started = this.live.ready(progress).then(({ lowercase }) => {
+        this.lowercase = lowercase;
+      });
     }
     return this.started;
   }

@@ -41,8 +41,10 @@ class TextPart {
         element('section', {}, element('label', { class: 'name', for: 'source' }, source),
           this.input, this.examples()),
         element('section', {}, this.outputName, this.translation,
-          element('p', { class: 'figures' }, 'log P ', this.logP, this.note, page.status))),
-      line('Tokens read', 'The source, cut into the tokens of the vocabulary', this.sourceTokens),
+          element('p', { class: 'figures' }, explained('log P'), ' ', this.logP, this.note,
+            page.status))),
+      line('Tokens read', 'The source, cut into the tokens of the vocabulary, with their numbers',
+        this.sourceTokens),
       line('Tokens predicted', 'With the probability of each. Press one to select its step.',
         element('div', { class: 'tokens', role: 'group', tabindex: 0,
           'aria-label': `${output} tokens` }, this.tokens, this.end)));
@@ -83,7 +85,7 @@ class TextPart {
     this.note.textContent = !result ? '' : result.complete === false
       ? 'cut at the maximum length' : '';
     rebuild(this.sourceTokens, result?.source.tokens.map(({ id, text: token }, i) =>
-      element('span', { class: 'token', title: `token ${i}, id ${id}` }, token)));
+      element('span', { class: 'token', title: `token ${i}, id ${id}`, 'data-below': id }, token)));
     const tokens = result ? result.steps.map((step, i) => this.token(step, i)) : [];
     const ended = result?.complete !== false && page.config.kind !== 'encoder';
     rebuild(this.tokens, ended ? tokens.slice(0, -1) : tokens);
@@ -96,7 +98,7 @@ class TextPart {
     return element('button', { type: 'button', id: `token-${i}`,
       class: `token${forced ? ' forced' : ''}`, 'aria-pressed': String(page.step === i),
       title: sayPrediction(step) + (forced ? ' (chosen by hand)' : ''),
-      'data-probability': percent(probability(step.logP)),
+      'data-below': percent(probability(step.logP)),
       onclick: () => page.lookAt(i) }, step.token);
   }
 }
@@ -108,7 +110,7 @@ function drawOutcomes(outcomes) {
   return outcomes.map(({ name, result }) => element('div', { class: 'outcome' },
     element('div', { class: 'name' }, name),
     element('p', {}, result === first.result ? result.text : marked(first.result, result)),
-    element('p', { class: 'soft' }, `log P ${decimal(result.logP, 4)}`,
+    element('p', { class: 'soft' }, explained('log P'), ` ${decimal(result.logP, 4)}`,
       result === first.result ? null
         : `, ${decimal(Math.abs(result.logP - first.result.logP), 4)} ` +
           `${result.logP < first.result.logP ? 'lower' : 'higher'}`)));

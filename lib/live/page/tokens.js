@@ -80,6 +80,13 @@ class Vocabulary {
     return this.split(toUtf8(text)).map(({ id }) => id);
   }
 
+  // Whether a to z have tokens and A to Z have none.
+  isLowercase() {
+    const known = (letter) => this.encode(letter).every((id) => id !== unkId && !this.isByte(id));
+    const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+    return letters.some(known) && !letters.some((letter) => known(letter.toUpperCase()));
+  }
+
   decode(ids) {
     return fromUtf8(this.join(ids)).replaceAll('\n', ' ');
   }

@@ -76,27 +76,30 @@ const tourStops = [
   { title: 'Text becomes tokens', at: '#source-tokens', state: { view: 'attention' },
     text: (page) => ['The model reads neither letters nor words but tokens, pieces of text from ' +
       'a fixed list, its vocabulary. The line marked here shows how your text is cut.',
-    `${tokensText(page)}Each token has a number, its id. Point at a token to see it: these ` +
+    `${tokensText(page)}The number below a token is its id, its place in the vocabulary. These ` +
       'numbers are all that the model receives.'] },
 
   { title: 'Why pieces of words', at: '#source', state: { view: 'attention' },
-    text: (page) => ['A list of all words would be endless and would still lack the name of your ' +
-      'street. With single letters, every sentence would be very long. Subwords are between the ' +
-      `two: this vocabulary has ${thousands(page.config.source_vocabulary ||
+    text: (page) => [['A list of all words would be endless and would still lack the name of ' +
+      'your street. With single letters, every sentence would be very long. ',
+    explained('subword', 'Subwords'), ' are between the two: ' +
+      `this vocabulary has ${thousands(page.config.source_vocabulary ||
         page.config.target_vocabulary)} tokens. A frequent word is one token, a rare word is ` +
-      'several, and most vocabularies can spell any text, if need be byte by byte.',
+      'several, and most vocabularies can spell any text, if need be byte by byte.'],
     'Try: type a long or an invented word here, and watch the tokens below.'] },
 
   { title: 'Tokens become vectors', at: '#stage-x',
     state: (page) => ({ view: 'values', kind: reader(page), layer: 0, head: 0, query: 1,
       number: '' }),
-    text: ({ config }) => [`Each id is replaced by ${config.d_model} numbers: the embedding of ` +
-      'the token. They are learned in training; tokens that are used alike get similar numbers. ' +
-      'The stripes marked here are the vector of one token: one colour for positive numbers, ' +
-      'another for negative ones.',
+    text: ({ config, kind }) => [`Each id is replaced by ${config.d_model} numbers: the ` +
+      'embedding of the token. They are learned in training; tokens that are used alike get ' +
+      'similar numbers. ' +
+      'The bars marked here are the vector of one token: bars that point up are positive ' +
+      'numbers, bars that point down are negative ones.',
     'Attention, which comes next, does not know which token comes first. ' +
       `${positionTexts[config.positions] ?? positionTexts.sinusoid}`,
-    'Try: choose another token above.'] },
+    `Try: choose another token from the list \u201c${queryName(reader({ kind }))}\u201d at the ` +
+      'top of this view.'] },
 
   { title: 'What a head looks at', at: '#lines',
     state: (page) => ({ view: 'attention', kind: reader(page), drawing: 'lines', query: 1,
@@ -113,10 +116,11 @@ const tourStops = [
     text: ({ config }) => ['Where do the weights come from? A head computes three vectors of ' +
       'each token: a query (what do I look for?), a key (what do I offer?) and a value (what ' +
       'do I pass on?). Read the table from left to right:',
-    'The dot product of the query and a key is a score: large if the two fit. It is divided by ' +
-      `\u221a${config.d_k}, since dot products of long vectors are large. The softmax makes ` +
+    ['The ', explained('dot product'), ' of the query and a key is a score: large if the two ' +
+      `fit. It is divided by \u221a${config.d_k}, since dot products of long vectors are large. ` +
+      'The softmax makes ' +
       'positive weights of the scores that add up to 1. The output of the head is the mean of ' +
-      'the values with these weights.',
+      'the values with these weights.'],
     'Try: press a row of the table. The numbers below it show the arithmetic.'] },
 
   { title: 'Why several heads', at: '#heads',
@@ -131,14 +135,16 @@ const tourStops = [
 
   { title: 'Why the causal mask', at: '#matrix', kinds: ['encoder-decoder', 'decoder'],
     state: { view: 'attention', kind: 'decoder', drawing: 'matrix', query: '', number: '' },
-    text: () => ['The decoder predicts one token after the other. Each row of this map is one ' +
-      'prediction, each column a token that the decoder has read before. The upper right half is ' +
-      'empty: those tokens are not known yet.',
+    text: (page) => ['The decoder predicts one token after the other. Each row of this map is ' +
+      'one prediction, each column a token that the decoder has read before. The upper right ' +
+      'half is empty: those tokens are not known yet.',
     'In training they are known: the whole correct output is the input, so that all predictions ' +
       'can be learned at once. Without the mask, the model would learn to copy the next token ' +
       'instead of predicting it. The mask therefore sets the scores of later tokens to ' +
       '\u2212\u221e, which the softmax turns into weight 0.',
-    'Try: the view \u201cFollow one number\u201d shows the column \u201cMasked\u201d.'] },
+    ['Try: ', element('button', { type: 'button', id: 'show-masked', onclick: () =>
+      page.guide.show('#numbers th.masked', { view: 'values', query: 1, number: '' }) },
+    'show the column \u201cMasked\u201d'), ' of the view \u201cFollow one number\u201d.']] },
 
   { title: 'Why an encoder has no mask', at: '#matrix', kinds: ['encoder'],
     state: { view: 'attention', kind: 'encoder', drawing: 'matrix', query: '', number: '' },

@@ -1,6 +1,6 @@
 // One number through a layer: every value on the way of one token, with the paper's equations.
 
-// What the terms of the equations mean. Hovering over a term or focusing it shows its sentence.
+// What the terms of the equations mean, see terms.js.
 const terms = {
   x: () => 'The vector of this token as it enters the sub-layer.',
   x_j: (s) => `The vector of token j, ${s.kind === 'cross' ? 'which the encoder computed' :
@@ -85,10 +85,10 @@ const pick = (name) => (s) => `number ${s.feature} = ${s.at(name, s.feature)}`;
 const stagesBefore = [
   { name: 'x', title: 'Input', equation: 'x', text: 'The vector of the token: it enters the ' +
     'layer.', figure: pick('x') },
-  { name: 'normed', title: 'Norm', equation: 'n = Norm ( x )',
+  { name: 'normed', title: 'Norm', term: 'norm', equation: 'n = Norm ( x )',
     text: 'Pre-norm: the sub-layer reads the normalised vector.',
     figure: (s) => normText(s, 'x', 'normed') },
-  { name: 'q', title: 'Query', equation: (s) => `q = ${s.read('x')} W_Q`,
+  { name: 'q', title: 'Query', term: 'query', equation: (s) => `q = ${s.read('x')} W_Q`,
     text: 'A smaller vector that says what the token looks for.',
     figure: (s) => `number ${s.number} = ${s.at('q', s.number)}` },
 ];
@@ -102,21 +102,23 @@ const stagesAfter = [
     s.head * s.config.d_v}; number ${s.joined} = ${s.at('joined', s.joined)}` },
   { name: 'projected', title: 'Projection', equation: 'z W_O', text: 'A learned mixture of all ' +
     'heads, as wide as the input.', figure: pick('projected') },
-  { name: 'residual', title: 'Residual', equation: (s) => `${s.pre ? 'y = ' : ''}${attended(s)}`,
+  { name: 'residual', title: 'Residual', term: 'residual',
+    equation: (s) => `${s.pre ? 'y = ' : ''}${attended(s)}`,
     text: (s) => (replaces(s, 'projected', 'residual')
       ? 'Turned off: the sub-layer replaces its input.'
       : 'The sub-layer adds to its input instead of replacing it.'),
     figure: (s) => sumText(s, 'x', 'projected', 'residual') },
-  { name: 'norm', title: 'Norm', equation: (s) => `y = Norm ( ${attended(s)} )`,
+  { name: 'norm', title: 'Norm', term: 'norm', equation: (s) => `y = Norm ( ${attended(s)} )`,
     text: 'Post-norm, as in the paper: the sum is normalised.',
     figure: (s) => normText(s, 'residual', 'norm') },
   { name: 'ffn_x', title: 'Input of the feed-forward network', equation: 'y', only: (s) =>
     s.kind === 'decoder' && s.config.kind === 'encoder-decoder',
   text: 'Between the two lies the cross-attention of this layer.', figure: pick('ffn_x') },
-  { name: 'ffn_normed', title: 'Norm', equation: 'm = Norm ( y )',
+  { name: 'ffn_normed', title: 'Norm', term: 'norm', equation: 'm = Norm ( y )',
     text: 'Pre-norm: the network reads the normalised vector.',
     figure: (s) => normText(s, 'ffn_x', 'ffn_normed') },
-  { name: 'inner', title: 'Feed-forward, inner', equation: (s) => `h = ${s.read('y')} W_1 + b_1`,
+  { name: 'inner', title: 'Feed-forward, inner', term: 'feed-forward',
+    equation: (s) => `h = ${s.read('y')} W_1 + b_1`,
     text: 'A wider vector; each inner unit looks for a pattern.', figure: pick('inner') },
   { name: 'gate', title: 'Gate', equation: (s) => `g = ${s.read('y')} W_g`,
     text: 'The gate decides how much of each inner unit passes.', figure: pick('gate') },
@@ -127,7 +129,7 @@ const stagesAfter = [
       s.value('activated').length} are above 0` },
   { name: 'ffn_out', title: 'Feed-forward, output', equation: 'u W_2 + b_2', text: 'Back to the ' +
     'width of the input.', figure: pick('ffn_out') },
-  { name: 'ffn_residual', title: 'Residual', equation: fedForward,
+  { name: 'ffn_residual', title: 'Residual', term: 'residual', equation: fedForward,
     text: (s) => (replaces(s, 'ffn_out', 'ffn_residual') ? 'Turned off: it replaces what came in.'
       : 'Added to what came in.'), figure: (s) => sumText(s, 'ffn_x', 'ffn_out', 'ffn_residual') },
   { name: 'output', title: 'Output of the layer', equation: (s) => (s.pre
@@ -250,7 +252,7 @@ class ValuesView {
         element('option', { value: i, selected: i === chosen }, label))));
     const numbers = Array.from({ length: page.config.d_v }, (_, i) => String(i));
     return element('div', { class: 'bar controls' },
-      list('query', page.attentionKind === 'encoder' ? 'Token' : 'Predicting',
+      list('query', queryName(page.attentionKind),
         rows.map((label, i) => `${i}: ${label}`), page.query ?? 0,
         (query) => page.state.set({ query, number: '' })),
       list('feature', 'Number followed', numbers, Number(page.state.get('feature')),
@@ -263,7 +265,8 @@ class ValuesView {
     const shown = (stage) => s.value(stage.name) && (stage.only?.(s) ?? true);
     redraw(this.flow, element('p', { class: 'soft' }, 'From top to bottom: what one token goes ' +
       'through in this layer. One number is followed: it is marked in each vector and ' +
-      'written out below it. Hover over a term of an equation to read what it means.'),
+      'written out below it. Hover over a term with a dotted underline, or tap it, to read what ' +
+      'it means.'),
     stagesBefore.filter(shown).map((stage) => this.drawStage(s, stage)), this.drawKeys(s),
     stagesAfter.filter(shown).map((stage) => this.drawStage(s, stage)));
     this.page.guide.point();
@@ -273,14 +276,12 @@ class ValuesView {
   drawEquation(s, equation, said) {
     const text = typeof equation === 'function' ? equation(s) : equation;
     const usual = said.textContent;
-    const explain = (name) => () => { said.textContent = terms[name](s); };
     const restore = () => { said.textContent = usual; };
     return element('code', { class: 'equation' }, text.split(' ').map((word) => {
       const [base, index] = word.split('_');
       const label = [base, index ? element('sub', {}, index) : null];
-      return [!(word in terms) ? element('span', {}, label) : element('span', { class: 'term',
-        tabindex: 0, title: terms[word](s), onpointerenter: explain(word),
-        onpointerleave: restore, onfocus: explain(word), onblur: restore }, label), ' '];
+      return [!(word in terms) ? element('span', {}, label) : termNode(label,
+        () => { said.textContent = terms[word](s); }, restore, { title: terms[word](s) }), ' '];
     }));
   }
 
@@ -289,7 +290,8 @@ class ValuesView {
       typeof stage.text === 'function' ? stage.text(s) : stage.text);
     const values = s.value(stage.name);
     return [element('div', { class: 'stage', id: `stage-${stage.name}` },
-      element('div', {}, element('h2', {}, stage.title),
+      element('div', {}, element('h2', {}, stage.term ? explained(stage.term, stage.title)
+        : stage.title),
         this.drawEquation(s, stage.equation, said), said),
       element('div', {}, wideStrip(values, s.indexIn(stage.name)),
         element('p', { class: 'figure' }, stage.figure(s)))),

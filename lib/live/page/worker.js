@@ -31,7 +31,8 @@ class Host {
     this.sides = model.vocabularies.map(parseVocabulary);
     this.engine = new Engine(model.config, decodeWeights(model, base64, progress));
     this.translator = new Translator(this.engine, this.target);
-    return { name: model.name, kind: model.config.kind, config: model.config };
+    return { name: model.name, kind: model.config.kind, config: model.config,
+      lowercase: this.source.isLowercase() };
   }
 
   get source() { return this.sides[0]; }

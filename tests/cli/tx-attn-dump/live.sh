@@ -25,6 +25,7 @@ grep -q '<footer>tx-attn-dump .*, page format 1, model model, vocabulary [0-9a-f
 data page.html | grep -qF '{"format":1,"models":[{"name":"model","kind":"encoder-decoder","checksum":"' ||
   fail 'the head of the data'
 data page.html | grep -qF '"examples":[]' || fail 'examples without text'
+data page.html | grep -qF '"languages":[]' || fail 'languages without a training text'
 for key in kind source_vocabulary target_vocabulary encoder_layers decoder_layers d_model d_ff heads \
   d_k d_v kv_heads window activation norm norm_type positions max_positions position_offset \
   rotary_base tie scaled_embeddings attention_bias norm_epsilon causal_mask; do
