@@ -21,9 +21,16 @@ deps:
 ready:
 	@sh deps.sh --if-missing
 
+# Trains a small model, and keeps it for `tx-decode -m demo`.
+DEMO = $(BUILD)/share/tx/demo.safetensors
 demo: ready
 	@$(MAKE) --no-print-directory all
-	@PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" sh examples/demo.sh
+	@PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" sh examples/demo.sh $(BUILD)/demo
+	@mkdir -p $(dir $(DEMO)) && cp $(BUILD)/demo/demo.safetensors $(DEMO)
+
+# The same, unless it has been done. Packages contain the model.
+demo-model: all
+	@[ -e $(DEMO) ] || $(MAKE) --no-print-directory demo
 
 check: ready
 	@$(MAKE) --no-print-directory tests
@@ -67,10 +74,10 @@ install: all
 	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
 
 # A Debian package of this build: build/tx_VERSION_ARCHITECTURE.deb, for apt install ./FILE.
-deb: all
+deb: demo-model
 	@cd $(BUILD) && cpack -G DEB
 
 clean:
 	@rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz $(BUILD)-emulated $(BUILD)-arm
 
-.PHONY: all tests deps ready demo check check-sanitize check-emulated check-arm fuzz bundle check-gpu bench-gpu install deb clean
+.PHONY: all tests deps ready demo demo-model check check-sanitize check-emulated check-arm fuzz bundle check-gpu bench-gpu install deb clean

@@ -66,8 +66,8 @@ enum class Pooling { mean, first };
 // the kind of the model.
 class Model {
  public:
-  // path: a model file, or a run directory, which stands for its best model, or its last model if
-  // there is no best.
+  // path: a model file; a run directory, which stands for its best model, or its last model if
+  // there is no best; or the name of an installed model, such as demo, see tx(7).
   explicit Model(const std::string& path, const TranslateOptions& options = {});
   explicit Model(const std::vector<std::string>& paths, const TranslateOptions& options = {});
   ~Model();

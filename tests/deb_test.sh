@@ -13,6 +13,9 @@ done
 for path in 'lib/.*libtx.so.0' 'lib/.*pkgconfig/tx.pc' 'include/tx/tx.h' 'share/man/man7/tx.7'; do
   grep -qx "./usr/$path" contents || fail "the package lacks /usr/$path"
 done
+if [ -e "$TX_BUILD/share/tx/demo.safetensors" ]; then # the model of `make demo`
+  grep -qx ./usr/share/tx/demo.safetensors contents || fail "the package lacks the model demo"
+fi
 dpkg-deb --field "$package" Depends > depends
 for library in libopenblas libsentencepiece libc6; do
   grep -q "$library" depends || fail "the package does not depend on $library: $(cat depends)"

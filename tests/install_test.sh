@@ -6,6 +6,13 @@ library=$(find "$prefix" -name libtx.so)
 expect_file "$(dirname "$library")/pkgconfig/tx.pc"
 expect_file "$(dirname "$library")/libtx-cpu.so"
 
+# The model of `make demo`, if there is one.
+if [ -e "$TX_BUILD/share/tx/demo.safetensors" ]; then
+  expect_same "$TX_BUILD/share/tx/demo.safetensors" "$prefix/share/tx/demo.safetensors"
+else
+  grep -q /share/tx/demo.safetensors "$TX_BUILD/cmake_install.cmake" || fail "no model is installed"
+fi
+
 # The installed tools find the installed library, also after the directory is moved.
 mv stage moved
 prefix=$PWD/moved/opt/tx
@@ -37,8 +44,12 @@ make_model model
 printf 'w5 w6\n\nw7' > in
 expect_status 0 "$prefix/bin/tx-decode" -m model in
 cp "$TX_LAST/stdout" wanted
+mkdir -p "$prefix/share/tx"
+mv model "$prefix/share/tx/numbers.safetensors"
+expect_status 0 "$prefix/bin/tx-decode" -m numbers in
+expect_stdout_file wanted
 expect_status 0 env LD_LIBRARY_PATH="$(dirname "$(find "$prefix" -name libtx.so)")" \
-  ./translate model < in
+  ./translate numbers < in
 expect_stdout_file wanted
 expect_status 1 env LD_LIBRARY_PATH="$(dirname "$(find "$prefix" -name libtx.so)")" \
   ./translate missing < in

@@ -216,4 +216,14 @@ std::string library_path(const std::string& file) {
   return std::filesystem::path(info.dli_fname).replace_filename(file);
 }
 
+// The libraries are in PREFIX/lib or, on Debian, in PREFIX/lib/x86_64-linux-gnu. Links are resolved
+// first, because /lib may be a link to /usr/lib.
+std::string data_directory() {
+  std::error_code error;
+  const std::filesystem::path libraries = std::filesystem::canonical(library_path("."), error);
+  const std::filesystem::path near = libraries.parent_path() / "share/tx";
+  const std::filesystem::path above = libraries.parent_path().parent_path() / "share/tx";
+  return is_directory(above) && !is_directory(near) ? above : near;
+}
+
 }  // namespace tx

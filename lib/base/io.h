@@ -118,4 +118,7 @@ int64_t free_bytes(const std::string& path);  // on the file system of path or i
 // where the libraries are that libtx opens when needed.
 std::string library_path(const std::string& file);
 
+// The directory share/tx of the installation, or of the build directory, that libtx.so belongs to.
+std::string data_directory();
+
 }  // namespace tx

@@ -19,6 +19,18 @@ constexpr size_t metadata_limit = 4 << 20;  // bytes; parsing takes quadratic ti
 constexpr const char* shared_vocabulary = "vocabulary";
 constexpr char kind_fact[] = "a model of kind";  // in conditions of options
 
+// Whether `path` can only be the name of an installed model: there is no such file, and it does not
+// look like one. A dangling link is reported as such.
+bool is_name(const std::string& path) {
+  std::error_code error;
+  return path.find('/') == path.npos && !path.ends_with(".safetensors") && !file_exists(path) &&
+         !std::filesystem::is_symlink(path, error);
+}
+
+std::string installed_model(const std::string& name) {
+  return data_directory() + "/" + name + ".safetensors";
+}
+
 // The tensor of a side's vocabulary if the sides do not share one.
 std::string vocabulary_name(const ModelConfig& config, size_t side) {
   return std::string("vocabulary.") + config.side_name(side);
@@ -211,6 +223,10 @@ void ModelReader::load(Parameters& parameters) const {
 }
 
 std::string resolve_model(const std::string& path) {
+  if (is_name(path)) {
+    if (file_exists(installed_model(path))) return installed_model(path);
+    throw IoError("read", path, ENOENT, data_directory() + " has no model of that name either");
+  }
   if (!is_directory(path)) return path;
   for (const char* name : {"/best.safetensors", "/last.safetensors"})
     if (file_exists(path + name)) return path + name;
@@ -232,7 +248,7 @@ std::string resolve_model(const std::string& path) {
 
 bool names_model(const std::string& path) {
   std::error_code error;
-  if (is_directory(path)) return true;
+  if (is_directory(path) || (is_name(path) && file_exists(installed_model(path)))) return true;
   if (!std::filesystem::is_regular_file(path, error)) return false;  // a FIFO is read once
   std::ifstream file(path, std::ios::binary);
   unsigned char start[9] = {};

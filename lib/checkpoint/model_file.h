@@ -66,11 +66,12 @@ class ModelReader final : public WeightSource {
 };
 
 // The model file that -m names: the file itself, or the best model of a run directory, else its
-// last. DataError if a directory has neither; the message lists its files.
+// last. DataError if a directory has neither; the message lists its files. A name without a slash
+// that is no file is that of an installed model, data_directory() + "/NAME.safetensors".
 std::string resolve_model(const std::string& path);
 
-// Whether -m names a model (a directory, or a regular file that begins like a safetensors file) and
-// not a vocabulary. Does not check the rest of the file.
+// Whether -m names a model (a directory, a regular file that begins like a safetensors file, or the
+// name of an installed model) and not a vocabulary. Does not check the rest of the file.
 bool names_model(const std::string& path);
 // UsageError if `path` (--out) exists and is not a model, so that a mistyped name overwrites
 // nothing else. Pipes, devices and "-" (standard output) pass.

@@ -16,8 +16,10 @@ void TranslatorOptions::describe_models(Options& options) {
   options
       .add(
           "-m,--model", models, "FILE", "model file or run directory; several form an ensemble",
-          "A run directory stands for its best model, or its last if there is no best. An ensemble "
-          "averages the log-probabilities of its models, which must have the same vocabularies.")
+          "A run directory stands for its best model, or its last if there is no best. If there is "
+          "no such file, FILE can be the name of an installed model, such as demo; see tx(7). An "
+          "ensemble averages the log-probabilities of its models, which must have the same "
+          "vocabularies.")
       .must()
       .input();
 }

@@ -45,3 +45,12 @@ for _ in once again; do
   expect_stdout_contains " of 500 reversed"
 done
 [ "$(cat reverse/notes)" = mine ] || fail "the notes are gone"
+
+# The model of demo.sh is small enough for a package. With Multi30k it runs multi30k.sh.
+expect_status 0 sh "$examples/demo.sh" demo 2
+expect_stdout_contains " of 1000 correct"
+size=$(wc -c < demo/demo.safetensors)
+[ "$size" -le 1000000 ] || fail "demo.safetensors has $size bytes"
+expect_status 0 env PRESET=tiny sh "$examples/demo.sh" "$TX_MULTI30K" 1 multi30k
+expect_stderr_contains "nothing to do"
+expect_stdout_contains BLEU
