@@ -194,6 +194,7 @@ def main():
             sys.exit(f"wheel: auditwheel finds libraries that are missing in the wheel: {report}")
         tag = f"py3-none-{report['overall_tag']}"
         wheel = Path(sys.argv[2]) / f"{stem}-{tag}.whl"
+        wheel.parent.mkdir(parents=True, exist_ok=True)
         write_wheel(wheel, root, info, tag)
     print(f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB")
 
