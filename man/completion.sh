@@ -35,7 +35,7 @@ arms() {
     END { print "    \"" command ":\"*) options=\"" all "\" ;;" }'
 }
 
-words=$($TX_EMULATOR "$tool" --completion)
+words=$(${TX_EMULATOR:-} "$tool" --completion)
 {
   echo "# bash completion of $name; generated from $name --completion."
   echo "$function() {"
@@ -62,7 +62,7 @@ EOF
       echo '  command=${COMP_WORDS[1]}'
       echo '  case "$command:$option" in'
       for command in $words; do
-        $TX_EMULATOR "$tool" "$command" --completion | arms "$command"
+        ${TX_EMULATOR:-} "$tool" "$command" --completion | arms "$command"
       done
       echo '  esac'
       ;;

@@ -33,7 +33,7 @@ options() {
     }'
 }
 
-words=$($TX_EMULATOR "$tool" --completion)
+words=$(${TX_EMULATOR:-} "$tool" --completion)
 {
   echo "# fish completion of $name; generated from $name --completion."
   case $words in
@@ -41,7 +41,7 @@ words=$($TX_EMULATOR "$tool" --completion)
     *)
       echo "complete -c $name -f -n __fish_use_subcommand -a '$(echo $words)'"
       echo "complete -c $name -n __fish_use_subcommand -l help -l version"
-      for command in $words; do $TX_EMULATOR "$tool" "$command" --completion | options "$command"; done
+      for command in $words; do ${TX_EMULATOR:-} "$tool" "$command" --completion | options "$command"; done
       ;;
   esac
 } > "$script.tmp"

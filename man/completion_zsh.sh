@@ -32,7 +32,7 @@ arguments() {
     END { print " \\\n    \047*:file:_files\047" }'
 }
 
-words=$($TX_EMULATOR "$tool" --completion)
+words=$(${TX_EMULATOR:-} "$tool" --completion)
 {
   echo "#compdef $name"
   echo "# zsh completion of $name; generated from $name --completion."
@@ -49,7 +49,7 @@ words=$($TX_EMULATOR "$tool" --completion)
         echo '    shift words'
         echo '    (( CURRENT-- ))'
         printf '    '
-        $TX_EMULATOR "$tool" "$command" --completion | arguments
+        ${TX_EMULATOR:-} "$tool" "$command" --completion | arguments
         echo '    ;;'
       done
       echo 'esac'

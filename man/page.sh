@@ -6,10 +6,10 @@ tool=$1 source=$2 page=$3
 trap 'rm -f "$page.tmp"' EXIT
 while IFS= read -r line; do
   case $line in
-    @OPTIONS@) $TX_EMULATOR "$tool" --man-options ;;
+    @OPTIONS@) ${TX_EMULATOR:-} "$tool" --man-options ;;
     "@OPTIONS "*@)
       command=${line#@OPTIONS }
-      $TX_EMULATOR "$tool" "${command%@}" --man-options
+      ${TX_EMULATOR:-} "$tool" "${command%@}" --man-options
       ;;
     *) printf '%s\n' "$line" ;;
   esac

@@ -43,7 +43,7 @@ Json parse_json(std::string_view text, const std::string& where) {
   } catch (const nlohmann::json::parse_error& e) {
     throw DataError(where + ": not valid JSON at byte " + std::to_string(e.byte));
   } catch (const nlohmann::json::out_of_range&) {
-    throw DataError(where + ": JSON with a number that is too large");
+    throw DataError(where + ": not usable JSON: a number is too large");
   }
 }
 
