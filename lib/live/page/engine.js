@@ -124,7 +124,7 @@ class Engine {
       const row = encoding(positions[r]), from = id * stride, to = r * d;
       for (let j = 0; j < d; ++j) {
         const e = q ? float(scales[id] * q[from + j]) : data[from + j];
-        x[to + j] = float(e * factor) + (row ? row[j] : 0);  // two roundings
+        x[to + j] = float(e * factor) + (row ? row[j] : 0);
       }
     });
     return x;
@@ -208,8 +208,8 @@ class Engine {
       for (let at = r * width; at < (r + 1) * width; at += d) {
         for (let j = 0; j < half; ++j) {
           const u = x[at + j], v = x[at + half + j], c = angle[j], s = angle[half + j];
-          x[at + j] = u * c - float(v * s);
-          x[at + half + j] = v * c + float(u * s);
+          x[at + j] = float(u * c) - float(v * s);
+          x[at + half + j] = float(v * c) + float(u * s);
         }
       }
     });
@@ -256,7 +256,7 @@ class Engine {
     const { heads, d_k: dk, d_v: dv } = this.config, rows = lists.length;
     const out = new Float32Array(rows * heads * dv);
     const weights = new Float32Array(cache.rows);
-    const dot = narrow ? dotInLanes : dotInOrder;
+    const dot = narrow ? dotInLanes : dotInOrder, whole = narrow ? dv - dv % 32 : dv;
     for (let h = 0; h < heads; ++h) {
       const { scale, slope, temperature } = this.scaling(kind, h, pass.changes);
       const off = pass.changes.heads?.includes(`${kind}.${layer.index}.${h}`);
@@ -267,7 +267,7 @@ class Engine {
         for (let j = 0; j < count; ++j) {
           const score = dot(q, query, cache.k, list[j] * cache.keyWidth + k, dk);
           const distance = slope ? Math.abs(pass.positions[r] - cache.positions[list[j]]) : 0;
-          weights[j] = score - fall * distance;
+          weights[j] = score - float(fall * distance);
         }
         softmax(weights, count, factor);
         pass.record?.(kind, layer.index, h, r, list, weights);
@@ -276,7 +276,8 @@ class Engine {
         const to = (r * heads + h) * dv;
         for (let j = 0; j < count; ++j) {
           const from = list[j] * cache.valueWidth + v, weight = weights[j];
-          for (let l = 0; l < dv; ++l) out[to + l] += weight * cache.v[from + l];
+          for (let l = 0; l < whole; ++l) out[to + l] += weight * cache.v[from + l];
+          for (let l = whole; l < dv; ++l) out[to + l] += float(weight * cache.v[from + l]);
         }
       }
     }

@@ -1,8 +1,10 @@
 // The arithmetic of the engine. Matrices are row-major Float32Arrays. Sums have the order and the
-// roundings of the CPU kernels (kernels/cpu), which round a product and a sum once, together. 8-bit
-// models therefore give the same tokens as tx-decode --precision int8: one flipped rounding of an
-// activation would change all that follows.
+// roundings of the CPU kernels (kernels/cpu). 8-bit models therefore give the same tokens as
+// tx-decode --precision int8: one flipped rounding of an activation would change all that follows.
 const float = Math.fround;
+// a b + c, rounded once, as registers are (fused() in kernels/cpu/simd.h), and rounded twice.
+const fused = (a, b, c) => float(a * b + c);
+const separate = (a, b, c) => float(float(a * b) + c);
 const laneCount = 16;  // partial sums of a row, kernels/cpu/lanes.h
 
 // The sum of 16 partial sums: l and l + 8, then l and l + 4, and so on.
@@ -26,17 +28,19 @@ function roundToBf16(x, from, to) {
   }
 }
 
-// exp of a float as the kernels compute it: 2^k times a polynomial of degree 6; 0 below -87.
+// exp of a float as the kernels compute it: 2^k times a polynomial of degree 6; 0 below -87. add:
+// fused in a register, separate for a single value.
 const [exp6, exp5, exp4, exp3, exp2] =
   [1.38145406e-3, 8.36874545e-3, 4.1668389e-2, 1.66665211e-1, 0.49999994].map(float);
 const [log2e, ln2High, ln2Low] = [1.44269504088896, 0.693359375, 2.12194440e-4].map(float);
 const floatRounder = 12582912;  // 1.5 * 2^23: a float near it has no fraction
-function exponential(x) {
+function exponential(x, add) {
   if (x < -87) return 0;
-  const k = float(float(x * log2e + floatRounder) - floatRounder);
-  const r = float(float(x - k * ln2High) + k * ln2Low);
-  const p = float(float(float(exp6 * r + exp5) * r + exp4) * r + exp3);
-  return float(float(float(float(p * r + exp2) * r + 1) * r + 1) * 2 ** k);
+  const k = float(add(x, log2e, floatRounder) - floatRounder);
+  const r = add(k, ln2Low, float(x - k * ln2High));
+  let p = exp6;
+  for (const c of [exp5, exp4, exp3, exp2, 1, 1]) p = add(p, r, c);
+  return float(p * 2 ** k);
 }
 
 // Softmax of x[0 .. count) times scale, in place.
@@ -45,7 +49,7 @@ function softmax(x, count, scale) {
   for (let j = 0; j < count; ++j) if (x[j] > max) max = x[j];
   laneSums.fill(0);
   for (let j = 0; j < count; ++j) {
-    x[j] = exponential(float(float(x[j] - max) * scale));
+    x[j] = exponential(float(float(x[j] - max) * scale), fused);
     laneSums[j % laneCount] += x[j];
   }
   const inverse = float(1 / foldLanes(laneSums));
@@ -64,13 +68,13 @@ function normaliseRow(x, at, d, gain, bias, epsilon, y) {
   laneSums.fill(0);
   for (let j = 0; j < d; ++j) {
     const centred = float(x[at + j] - mean), l = j % laneCount;
-    laneSums[l] = laneSums[l] + centred * centred;
+    laneSums[l] += float(centred * centred);
   }
   const variance = float(foldLanes(laneSums) / d);
   const inverse = float(1 / float(Math.sqrt(float(variance + float(epsilon)))));
   for (let j = 0; j < d; ++j) {
     const unit = float(float(x[at + j] - mean) * inverse);
-    y[at + j] = bias ? unit * gain[j] + bias[j] : unit * gain[j];
+    y[at + j] = bias ? float(unit * gain[j]) + bias[j] : unit * gain[j];
   }
 }
 
@@ -85,7 +89,7 @@ function erf(x) {
   return 2 / Math.sqrt(Math.PI) * Math.exp(-x * x) * sum;
 }
 
-const sigmoid = (x) => float(1 / float(1 + exponential(x < -88 ? 88 : -x)));
+const sigmoid = (x) => float(1 / float(1 + exponential(x < -88 ? 88 : -x, separate)));
 const gelu = (x) => 0.5 * x * float(1 + float(erf(float(x * rootHalf))));
 const silu = (x) => x * sigmoid(x);
 const [rootHalf, tanhFactor, tanhCube, sigmoidFactor] =
@@ -95,7 +99,7 @@ const activations = {
   relu: (x) => (x <= 0 ? 0 : x),
   gelu,
   'gelu-tanh': (x) => x * sigmoid(float(float(tanhFactor * x)
-    * float(float(tanhCube * x) * x + 1))),
+    * separate(float(tanhCube * x), x, 1))),
   'gelu-sigmoid': (x) => x * sigmoid(float(sigmoidFactor * x)),
   silu,
   swiglu: silu,
@@ -113,7 +117,7 @@ function quantiseRow(x, at, count, q, to) {
   }
   const factor = largest < 1e-30 || !(largest < Infinity) ? 0 : float(127 / largest);
   for (let i = 0; i < count; ++i) {
-    q[to + i] = factor === 0 ? 0 : x[at + i] * factor + integerRounder - integerRounder;
+    q[to + i] = factor === 0 ? 0 : float(x[at + i] * factor) + integerRounder - integerRounder;
   }
   return factor === 0 && largest < Infinity ? 0 : float(largest / 127);
 }
@@ -180,7 +184,7 @@ class Products {
     for (let r = 0; r < count; ++r) {
       const scale = this.scales[r], from = r * outputs, to = (first + r) * outputs;
       for (let j = 0; j < outputs; ++j) {
-        const product = float(sums[from + j]) * float(scale * scales[j]);
+        const product = float(float(sums[from + j]) * float(scale * scales[j]));
         y[to + j] = bias ? product + bias[j] : product;
       }
     }
@@ -220,10 +224,10 @@ class Products {
 
 // The dot products of attention add in the order of their kernel: attention.cpp (a whole sentence)
 // from the first to the last; attention_cached.cpp (a row of a bf16 cache) 32 elements at a time
-// over 16 partial sums, whose neighbours are added first.
+// over 16 partial sums, whose neighbours are added first, then the rest as single values.
 function dotInOrder(x, a, y, b, d) {
   let sum = 0;
-  for (let l = 0; l < d; ++l) sum = float(sum + x[a + l] * y[b + l]);
+  for (let l = 0; l < d; ++l) sum = fused(x[a + l], y[b + l], sum);
   return sum;
 }
 function dotInLanes(x, a, y, b, d) {
@@ -236,7 +240,7 @@ function dotInLanes(x, a, y, b, d) {
     for (let l = 0; l < left / 2; ++l) part[l] = part[2 * l] + part[2 * l + 1];
   }
   let sum = part[0];
-  for (let l = whole; l < d; ++l) sum = float(sum + x[a + l] * y[b + l]);
+  for (let l = whole; l < d; ++l) sum = separate(x[a + l], y[b + l], sum);
   return sum;
 }
 
