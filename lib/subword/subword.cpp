@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -32,11 +33,26 @@ std::string find_stand_in(const sentencepiece::SentencePieceProcessor& model) {
   throw Bug("a private-use character is free", __FILE__, __LINE__);
 }
 
+void load_model(sentencepiece::SentencePieceProcessor& model, std::string_view bytes,
+                const std::string& where) {
+  std::string reason;
+  try {
+    const auto status = model.LoadFromSerializedProto(bytes);
+    if (status.ok()) return;
+    reason = status.message();
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {  // thrown by SentencePiece's tries
+    reason = error.what();
+  }
+  throw DataError(where + " is not a valid subword model: " + reason);
+}
+
 class Subword final : public Vocabulary {
  public:
   Subword(std::string bytes, const std::string& where) : Vocabulary(std::move(bytes)) {
     settings_ = check_model_proto(this->bytes(), where);
-    load(where);
+    load_model(model_, this->bytes(), where);
     check_special_ids(where);
     fill_table();
     has_bytes_ = table_.byte_id('\xE2') >= 0;
@@ -115,18 +131,6 @@ class Subword final : public Vocabulary {
   }
 
  private:
-  void load(const std::string& where) {
-    std::string reason;
-    try {
-      const auto status = model_.LoadFromSerializedProto(bytes());
-      if (status.ok()) return;
-      reason = status.message();
-    } catch (const std::exception& error) {  // thrown by SentencePiece's tries
-      reason = error.what();
-    }
-    throw DataError(where + " is not a valid subword model: " + reason);
-  }
-
   void check_special_ids(const std::string& where) const {
     if (model_.pad_id() == pad && model_.unk_id() == unk && model_.bos_id() == bos &&
         model_.eos_id() == eos) {
@@ -309,14 +313,7 @@ struct PieceSplitter::Model {
 PieceSplitter::PieceSplitter(const std::string& bytes, const std::string& where)
     : model_(std::make_unique<Model>()) {
   check_model_proto(bytes, where);
-  std::string reason;
-  try {
-    const auto status = model_->processor.LoadFromSerializedProto(bytes);
-    if (!status.ok()) reason = status.message();
-  } catch (const std::exception& error) {  // thrown by SentencePiece's tries
-    reason = error.what();
-  }
-  if (!reason.empty()) throw DataError(where + " is not a valid subword model: " + reason);
+  load_model(model_->processor, bytes, where);
   model_->hash = xxh3_hex(bytes.data(), bytes.size());
 }
 
