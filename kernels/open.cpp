@@ -45,11 +45,12 @@ const char* blas_kernels() {
   return nullptr;
 }
 
-[[noreturn]] void refuse(const std::string& path) {
+[[noreturn]] void refuse(const std::string& name, const std::string& path) {
   std::string why = ::dlerror();
   if (why.starts_with(path + ": ")) why.erase(0, path.size() + 2);
   if (::access(path.c_str(), F_OK) != 0) {
-    why += "; reinstall tx: this library belongs in the directory of libtx.so";
+    why += name == "tx-cuda" ? "; this tx was installed without it, as wheels are"
+                             : "; reinstall tx: this library belongs in the directory of libtx.so";
   } else if (why.find("failed to map") != why.npos || why.find("allocate") != why.npos) {
     why += "; not enough memory (see ulimit -v)";
   }
@@ -69,12 +70,12 @@ const KernelLibrary& open_kernels(const std::string& name) {
   const Setting blas_threads({"OPENBLAS_NUM_THREADS"}, "1");
   const Setting blas({"OPENBLAS_CORETYPE"}, blas_kernels());
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) refuse(path);
+  if (!library) refuse(name, path);
   std::string entry = name;
   entry[entry.find('-')] = '_';
   using Entry = const KernelLibrary* (*)();
   const Entry tell = reinterpret_cast<Entry>(::dlsym(library, entry.c_str()));
-  if (!tell) refuse(path);
+  if (!tell) refuse(name, path);
   if (std::string(tell()->version) != TX_VERSION) {
     throw Error(path + " is from tx " + tell()->version + ", not " TX_VERSION "; reinstall tx");
   }

@@ -16,9 +16,11 @@ version=$(echo "$wheel" | cut -d - -f 2)
 for tool in $(tools); do
   expect_status 0 "env/bin/$tool" --version
   expect_stdout_contains "$tool $version "
-  expect_stdout_lacks "cannot load"
+  expect_stdout_lacks "CPU: cannot load"
   expect_file "env/share/man/man1/$tool.1"
 done
+! grep "^CUDA: cannot load" "$TX_LAST/stdout" ||
+  expect_stdout_contains "libtx-cuda.so: cannot open shared object file: No such file or directory; this tx was installed without it, as wheels are"
 libraries=$PWD/env/libexec/tx
 for name in libtx.so.0 libsentencepiece.so.0 libopenblas.so.0 libgomp.so.1; do
   ldd "$libraries/libtx-cpu.so" | grep -F "$name => $libraries/" > /dev/null ||
