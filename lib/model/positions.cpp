@@ -1,5 +1,6 @@
 #include "lib/model/positions.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tx {
@@ -18,13 +19,17 @@ std::vector<SinusoidPair> sinusoid_pairs(int64_t d_model, PositionEncoding layou
   return pairs;
 }
 
-std::vector<double> sinusoid(int64_t position, int64_t d_model, PositionEncoding layout) {
-  std::vector<double> row(static_cast<size_t>(d_model));
-  for (const SinusoidPair& pair : sinusoid_pairs(d_model, layout)) {
+std::vector<double> sinusoid(int64_t position, const std::vector<SinusoidPair>& pairs) {
+  std::vector<double> row(2 * pairs.size());
+  for (const SinusoidPair& pair : pairs) {
     row[pair.sine] = std::sin(double(position) / pair.divisor);
     row[pair.cosine] = std::cos(double(position) / pair.divisor);
   }
   return row;
+}
+
+std::vector<double> sinusoid(int64_t position, int64_t d_model, PositionEncoding layout) {
+  return sinusoid(position, sinusoid_pairs(d_model, layout));
 }
 
 namespace {
@@ -75,15 +80,20 @@ std::vector<double> alibi_slopes(int heads) {
 PositionTable::PositionTable(Backend& backend, int64_t length, int64_t width, DType dtype,
                              const Row& row)
     : backend_(backend) {
+  const size_t row_bytes = size_t(width) * size_of(dtype);
+  table_ = matrix(backend_->allocate(size_t(length) * row_bytes), dtype, length, width);
+  constexpr int64_t block = 64;  // keeps the memory for rows in double small
   std::vector<double> rows;
-  rows.reserve(size_t(length * width));
-  for (int64_t position = 0; position < length; ++position)
-    for (double x : row(position)) rows.push_back(x);
-  const size_t bytes = rows.size() * size_of(dtype);
-  table_ = matrix(backend_->allocate(bytes), dtype, length, width);
-  const std::vector<float> narrow(rows.begin(), rows.end());
-  const void* from = dtype == DType::f64 ? static_cast<const void*>(rows.data()) : narrow.data();
-  backend_->upload(table_.data, from, bytes);
+  std::vector<float> narrow;
+  for (int64_t first = 0; first < length; first += block) {
+    const Matrix to = table_.slice(first, std::min(block, length - first));
+    rows.clear();
+    for (int64_t i = 0; i < to.rows; ++i)
+      for (const double x : row(first + i)) rows.push_back(x);
+    narrow.assign(rows.begin(), rows.end());
+    const void* from = dtype == DType::f64 ? static_cast<const void*>(rows.data()) : narrow.data();
+    backend_->upload(to.data, from, size_t(to.rows) * row_bytes);
+  }
 }
 
 PositionTable::~PositionTable() { backend_->release(table_.data); }

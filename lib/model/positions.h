@@ -20,6 +20,7 @@ struct SinusoidPair {
 std::vector<SinusoidPair> sinusoid_pairs(int64_t d_model,
                                          PositionEncoding layout = PositionEncoding::sinusoid);
 // PE(position), section 3.5; in double.
+std::vector<double> sinusoid(int64_t position, const std::vector<SinusoidPair>& pairs);
 std::vector<double> sinusoid(int64_t position, int64_t d_model,
                              PositionEncoding layout = PositionEncoding::sinusoid);
 

@@ -79,10 +79,12 @@ Tensor Stack::run(Context& context, const PackedSide& side, std::shared_ptr<cons
 void Transformer::make_positions(Backend& backend, const Parameters& p) {
   const ModelConfig& c = config_;
   const DType full = p.dtype() == DType::f64 ? DType::f64 : DType::f32;
-  if (c.sinusoids() && !p.planned())
+  if (c.sinusoids() && !p.planned()) {
+    const std::vector<SinusoidPair> pairs = sinusoid_pairs(c.d_model, c.positions);
     sinusoids_ = std::make_shared<PositionTable>(
         backend, longest_, c.d_model, full,
-        [&](int64_t i) { return sinusoid(i + c.position_offset, c.d_model, c.positions); });
+        [&](int64_t i) { return sinusoid(i + c.position_offset, pairs); });
+  }
   if (c.rotary()) {
     const std::vector<double> frequencies = rotary_frequencies(c);
     angles_ = std::make_shared<PositionTable>(
