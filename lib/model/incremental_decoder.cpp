@@ -206,7 +206,7 @@ bool IncrementalDecoder::admit(const Sources& sources, std::span<const int64_t> 
       return false;
     }
     const int64_t keys = length - prompt;
-    admitted.push_back({key, keys, slot, slots, prompt, step_, longest[i], width, true});
+    admitted.push_back({key, keys, slot, slots, prompt, step_, prompt + longest[i], width, true});
     key += keys;
   }
   logits_ = Tensor();
@@ -261,18 +261,23 @@ void IncrementalDecoder::follow(std::span<const Row> rows) {
   int64_t place = 0;  // of the row within its sentence
   for (size_t r = 0; r < rows.size(); ++r) {
     TX_ASSERT(size_t(rows[r].sentence) < sentences_.size());
-    const Sentence& s = sentences_[size_t(rows[r].sentence)];
+    Sentence& s = sentences_[size_t(rows[r].sentence)];
     place = r > 0 && rows[r - 1].sentence == rows[r].sentence ? place + 1 : 0;
-    const int64_t age = step_ - s.born;
-    TX_ASSERT(s.active && place < s.width && age < s.longest);
-    TX_ASSERT(age == 0 || size_t(rows[r].parent) < last_rows_);
+    const bool begins = rows[r].parent < 0;
+    const int64_t age = begins ? 0 : step_ - s.born, at = s.prompt + age;
+    TX_ASSERT(s.active && age >= 0 && at < s.last);
+    TX_ASSERT(begins ? place == 0 || !replays_
+                     : place < s.width && size_t(rows[r].parent) < last_rows_);
     column(id)[r] = rows[r].token;
-    column(position)[r] = int32_t(s.prompt + age);
-    column(parent)[r] = age == 0 ? -1 - int32_t(s.first_slot) : rows[r].parent;
-    column(slot)[r] = int32_t(s.first_slot + s.prompt + age * s.width + place);
-    column(length)[r] = int32_t(s.prompt + age + 1);
+    column(position)[r] = int32_t(at);
+    column(parent)[r] = begins ? -1 - int32_t(s.first_slot) : rows[r].parent;
+    column(slot)[r] = int32_t(s.first_slot + s.prompt + age * s.width + (begins ? 0 : place));
+    column(length)[r] = int32_t(at + 1);
     column(first_key)[r] = int32_t(s.first_key);
     column(source_length)[r] = int32_t(s.keys);
+    if (!begins) continue;
+    ++s.prompt;
+    s.born = step_ + 1;
   }
   last_rows_ = rows.size();
   const int32_t* uploaded = step_rows_.set<int32_t>(rows_);

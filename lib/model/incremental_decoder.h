@@ -59,10 +59,13 @@ class IncrementalDecoder {
     int64_t cache_rows = 0;   // prompt + longest x width, summed over the open sentences
     int64_t steps = 0;        // of the longest output, including the rows of its prompt
   };
+  // The rows of a sentence without a parent read the beginning of its output, token by token; a
+  // step may have several of them, unless the backend replays work. The rows with a parent follow,
+  // first those that continue the last of them.
   struct Row {
     int32_t sentence = 0;  // its number
-    int32_t parent = -1;   // row of the previous step; -1 in the sentence's first step
-    int32_t token = 0;     // the row's input: the token chosen last, <bos> in the first step
+    int32_t parent = -1;   // row of the previous step
+    int32_t token = 0;     // the row's input: the token chosen last, <bos> first
   };
   // Ids including <eos>, none empty; for a decoder-only model prompts, which may be empty.
   using Sources = std::vector<std::vector<int>>;
@@ -92,8 +95,9 @@ class IncrementalDecoder {
   struct Sentence {
     int64_t first_key = 0, keys = 0;    // rows of kv_->cross
     int64_t first_slot = 0, slots = 0;  // rows of a layer's cache
-    int64_t prompt = 0;                 // how many of the slots hold the prompt, from the first on
-    int64_t born = 0, longest = 0;      // step_ at admission; maximum number of steps
+    int64_t prompt = 0;                 // the first slots: the prompt, and rows without a parent
+    int64_t born = 0;                   // step_ after the last row without a parent
+    int64_t last = 0;                   // the maximum of `prompt` and further steps
     int width = 1;
     bool active = true;
   };

@@ -8,8 +8,16 @@
 #include "lib/search/engine/beam.h"
 #include "lib/search/engine/sampling.h"
 #include "lib/subword/vocabulary.h"
+#include "lib/tensor/arena.h"
 
 namespace tx {
+namespace {
+
+// So many inputs of a sentence are read in one step: enough for large matrix products, and with a
+// vocabulary of 32,000 at most 8 MB of logits.
+constexpr int64_t inputs_at_a_time = 64;
+
+}  // namespace
 
 BatchSearch::BatchSearch(Backend& backend, std::span<const Transformer* const> models, DType dtype,
                          const SearchOptions& options, std::vector<int> forbidden, Rules rules)
@@ -18,6 +26,7 @@ BatchSearch::BatchSearch(Backend& backend, std::span<const Transformer* const> m
       longest_(models.front()->longest()),
       rules_(std::move(rules)),
       filters_((rules_.any() || options.prefix) && !options.sample && !options.forced_target),
+      packs_((options.prefix || options.forced_target) && !replays(backend)),
       legal_(rules_, forbidden_, Beam::candidates(options, 0)),
       scorer_(backend, models, dtype,
               options.sample || options.forced_target
@@ -64,7 +73,7 @@ IncrementalDecoder::Capacity BatchSearch::max_capacity(int64_t at_a_time, int64_
   const auto end = int64_t(options_.closing.size());
   IncrementalDecoder::Capacity max;
   max.source_rows = std::max(tokens + end, at_a_time * 5 / 4);  // 25 % more for fragmentation
-  max.rows = sentences * width();
+  max.rows = std::max(sentences * width(), rows_for(inputs_at_a_time));
   max.cache_rows = std::max(steps, at_a_time + sentences * more) * width();
   max.steps = steps;
   return max;
@@ -78,13 +87,32 @@ IncrementalDecoder::Capacity BatchSearch::capacity_for(Sources sources, int64_t 
     const int64_t here = s->tokens(), prompt = options_.continues ? here : 0;
     all.source_rows += int64_t(s->ids.size() + options_.closing.size());
     all.cache_rows += prompt + (lead() + longest(*s)) * width();
-    all.rows += width();
+    all.rows += rows_for(int64_t(inputs_of(*s).size()));
     tokens = std::max(tokens, here);
     steps = std::max(steps, lead() + prompt + longest(*s));
   }
   const IncrementalDecoder::Capacity max = max_capacity(at_a_time, tokens, steps);
   return {std::min(all.source_rows, max.source_rows), std::min(all.rows, max.rows),
           std::min(all.cache_rows, max.cache_rows), max.steps};
+}
+
+int64_t BatchSearch::rows_for(int64_t inputs) const {
+  return std::max<int64_t>(width(), packs_ ? std::min(inputs, inputs_at_a_time) : 1);
+}
+
+std::vector<int32_t> BatchSearch::inputs_of(const Source& source) const {
+  std::vector<int32_t> inputs = {Vocabulary::bos};
+  if (lead() > 0)
+    inputs.push_back(int32_t(options_.first_token));
+  else if (options_.continues && !source.ids.empty())
+    inputs = {source.ids.back()};  // the tokens before it are the decoder's prompt
+  if (options_.forced_target)
+    inputs.insert(inputs.end(), source.target.begin(), source.target.end());
+  else if (options_.prefix)
+    inputs.insert(inputs.end(), source.prefix.begin(), source.prefix.end());
+  // The last token of an output is not read.
+  inputs.resize(std::min(inputs.size(), size_t(lead() + longest(source))));
+  return inputs;
 }
 
 void BatchSearch::admit(Sources sources, int64_t at_a_time) {
@@ -122,9 +150,8 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
   for (size_t i = 0; i < ids.size(); ++i, ++waiting_) {
     const Source& source = *sources[waiting_];
     // The last step of a search adds no token; it can only end outputs.
-    const bool prompted = options_.continues && !source.ids.empty();
-    active_.push_back({waiting_, entered_++, 0, prompted ? source.ids.back() : Vocabulary::bos,
-                       lead() > 0, longest(source) - 1, search_for(source)});
+    active_.push_back({waiting_, entered_++, 0, 0, inputs_of(source), 0, longest(source) - 1,
+                       search_for(source)});
     active_cost_ += cost_of(source);
   }
   TX_ASSERT(!active_.empty() || waiting_ == sources.size());
@@ -135,7 +162,8 @@ void BatchSearch::end_stopped(Sources sources) {
   const std::span<float> values = scorer_.values();
   const std::span<int32_t> ids = scorer_.ids();
   const size_t width = values.size() / rows_.size();
-  for (const Active& a : active_)
+  for (const Active& a : active_) {
+    if (a.read + 1 < a.inputs.size()) continue;  // before the first choice
     for (size_t i = 0; i < a.search->rows().size(); ++i) {
       a.search->tree().path(a.search->rows()[i].leaf, tokens_);
       if (!stops_(sources[a.source]->ids, tokens_)) continue;
@@ -147,28 +175,66 @@ void BatchSearch::end_stopped(Sources sources) {
       values[at] = 0;
       if (!ids.empty()) ids[at] = Vocabulary::eos;
     }
+  }
 }
 
-void BatchSearch::step(Sources sources) {
+// Adds rows that read `count` further inputs.
+void BatchSearch::add_inputs(Active& a, const Source& source, int64_t count) {
+  for (a.rows = 0; a.rows < count; ++a.rows) {
+    const size_t input = a.read + size_t(a.rows);
+    rows_.push_back({a.number, -1, a.inputs[input]});
+    const auto lead = size_t(this->lead());
+    if (input >= lead) --a.left;
+    if (filters_) legal_.add_prefix(input - std::min(input, lead), a.left, &source);
+  }
+}
+
+void BatchSearch::add_rows(Sources sources) {
   rows_.clear();
   if (filters_) legal_.begin();
+  int64_t spare = max_rows_;  // for further inputs
+  for (const Active& a : active_) spare -= a.reads_inputs() ? 1 : int64_t(a.search->rows().size());
+  if (!packs_) spare = 0;
   for (Active& a : active_) {
-    const int32_t before = a.first;
-    a.first = int32_t(rows_.size());
-    if (a.leads) {
-      rows_.push_back({a.number, -1, a.token});
-      if (filters_) legal_.add(a.search->tree(), TokenTree::root, a.left, sources[a.source]);
+    const int32_t before = std::exchange(a.first, int32_t(rows_.size()));
+    if (a.reads_inputs()) {
+      const int64_t more = std::min(spare, int64_t(a.inputs.size() - a.read) - 1);
+      spare -= more;
+      add_inputs(a, *sources[a.source], 1 + more);
       continue;
     }
     --a.left;
+    const int32_t inputs = std::exchange(a.rows, 0);  // of the previous step
     for (const SentenceSearch::Row& row : a.search->rows()) {
-      const bool begins = row.parent < 0;
-      const int32_t parent = begins ? -1 : before + row.parent;
-      rows_.push_back(
-          {a.number, begins && lead() > 0 ? before : parent, begins ? first_token(a) : row.token});
+      rows_.push_back({a.number, before + (inputs > 0 ? inputs - 1 : row.parent), row.token});
       if (filters_) legal_.add(a.search->tree(), row.leaf, a.left, sources[a.source]);
     }
   }
+}
+
+// The search chooses the forced tokens, one per row. All outputs are the same until then, so that a
+// search with several rows sees copies.
+void BatchSearch::advance_inputs(Active& a, const Scores& scores) {
+  const auto width = size_t(scores.width);
+  for (int32_t i = 0; i < a.rows && !a.search->done(); ++i) {
+    if (a.read++ < size_t(lead())) continue;
+    const float* log_p = scores.log_p + size_t(a.first + i) * width;
+    const int32_t* ids = scores.ids ? scores.ids + size_t(a.first + i) * width : nullptr;
+    copied_log_p_.clear();
+    copied_ids_.clear();
+    const size_t rows = a.search->rows().size();
+    for (size_t row = 0; rows > 1 && row < rows; ++row) {
+      copied_log_p_.insert(copied_log_p_.end(), log_p, log_p + width);
+      if (ids) copied_ids_.insert(copied_ids_.end(), ids, ids + width);
+    }
+    if (rows > 1) log_p = copied_log_p_.data();
+    if (rows > 1 && ids) ids = copied_ids_.data();
+    a.search->advance({log_p, ids, scores.width});
+  }
+}
+
+void BatchSearch::step(Sources sources) {
+  add_rows(sources);
   if (listener_) {
     const SentenceSearch& first = *active_.front().search;
     first.tree().path(first.rows().front().leaf, tokens_);
@@ -178,7 +244,10 @@ void BatchSearch::step(Sources sources) {
   if (filters_) legal_.strike(scorer_);
   if (stops_) end_stopped(sources);
   for (Active& a : active_) {
-    if (std::exchange(a.leads, false)) continue;
+    if (a.reads_inputs()) {
+      advance_inputs(a, scores);
+      continue;
+    }
     const size_t from = size_t(a.first) * size_t(scores.width);
     a.search->advance(
         {scores.log_p + from, scores.ids ? scores.ids + from : nullptr, scores.width});
@@ -190,7 +259,9 @@ std::vector<std::vector<TokenHypothesis>> BatchSearch::run(Sources sources, int6
   for (const Source* source : sources)
     TX_ASSERT(!source->ids.empty() || (options_.continues && source->opens));
   std::vector<std::vector<TokenHypothesis>> out(sources.size());
-  scorer_.open(capacity_for(sources, at_a_time));
+  const IncrementalDecoder::Capacity capacity = capacity_for(sources, at_a_time);
+  max_rows_ = capacity.rows;
+  scorer_.open(capacity);
   active_.clear();
   active_cost_ = 0;
   waiting_ = 0;

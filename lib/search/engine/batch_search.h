@@ -50,10 +50,13 @@ class BatchSearch {
     size_t source = 0;   // index in the call of run()
     int32_t number = 0;  // sentence number in the decoders
     int32_t first = 0;   // its first row in the previous step
-    int32_t token = 0;   // the token that its first step reads
-    bool leads = false;  // a step before the first reads only <bos>, and its result is ignored
-    int64_t left = 0;    // tokens that may still be added to an output
+    int32_t rows = 0;    // and their number, if they read inputs
+    // Tokens that the decoder reads before the search chooses any: the start, and a forced output.
+    std::vector<int32_t> inputs;
+    size_t read = 0;   // of them, before this step
+    int64_t left = 0;  // tokens that may still be added to an output
     std::unique_ptr<SentenceSearch> search;
+    bool reads_inputs() const { return read < inputs.size(); }
   };
   using Sources = std::span<const Source* const>;
   std::unique_ptr<SentenceSearch> search_for(const Source& source) const;
@@ -65,13 +68,16 @@ class BatchSearch {
   IncrementalDecoder::Capacity max_capacity(int64_t at_a_time, int64_t tokens, int64_t steps) const;
   IncrementalDecoder::Capacity capacity_for(Sources sources, int64_t at_a_time) const;
   void admit(Sources sources, int64_t at_a_time);
+  std::vector<int32_t> inputs_of(const Source& source) const;
+  int64_t rows_for(int64_t inputs) const;  // maximum rows of a sentence in a step
+  void add_rows(Sources sources);
+  void add_inputs(Active& a, const Source& source, int64_t count);
   void step(Sources sources);
-  int32_t first_token(const Active& active) const {  // that the first step of its search reads
-    return lead() > 0 ? int32_t(options_.first_token) : active.token;
-  }
+  void advance_inputs(Active& a, const Scores& scores);
   void end_stopped(Sources sources);
   int64_t positions(int64_t tokens) const;  // maximum model positions for a source of `tokens`
-  int64_t lead() const { return options_.first_token >= 0; }  // steps before the first of a search
+  // Inputs before the one whose row scores the first token of an output.
+  int64_t lead() const { return options_.first_token >= 0; }
 
   SearchOptions options_;
   Listener listener_;
@@ -81,6 +87,7 @@ class BatchSearch {
   int64_t longest_;  // of all models, without lead()
   Rules rules_;
   bool filters_;  // whether legal_ is needed: a beam with rules
+  bool packs_;    // whether a step may read several inputs of a sentence
   LegalRows legal_;
   Scorer scorer_;
 
@@ -90,7 +97,10 @@ class BatchSearch {
   size_t waiting_ = 0;  // the first source that has not entered
   int32_t entered_ = 0;
   std::vector<IncrementalDecoder::Row> rows_;
+  int64_t max_rows_ = 0;     // of a step
   std::vector<int> tokens_;  // of the current output
+  std::vector<float> copied_log_p_;
+  std::vector<int32_t> copied_ids_;
 };
 
 }  // namespace tx

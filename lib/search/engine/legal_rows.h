@@ -24,6 +24,10 @@ class LegalRows {
   void add(const TokenTree& tree, int32_t leaf, int64_t left, const Source* source) {
     rows_.push_back({&tree, leaf, left, source});
   }
+  // A row whose output is the first `tokens` tokens of the source's prefix.
+  void add_prefix(size_t tokens, int64_t left, const Source* source) {
+    rows_.push_back({nullptr, int32_t(tokens), left, source});
+  }
   // Replaces candidates of scorer.step() that are not allowed by -1. If too few candidates of a row
   // are left, or a required token is missing, its candidates are selected again from the whole
   // vocabulary, and required tokens replace the least probable ones.
@@ -31,12 +35,14 @@ class LegalRows {
 
  private:
   struct Row {
-    const TokenTree* tree;
+    const TokenTree* tree;  // null: `leaf` is the argument of add_prefix()
     int32_t leaf;
     int64_t left;
     const Source* source;
   };
   OpenOutput output_of(const Row& row) {  // until the next call
+    if (!row.tree)
+      return {std::span(row.source->prefix).first(size_t(row.leaf)), row.left, row.source};
     row.tree->path(row.leaf, tokens_);
     return {tokens_, row.left, row.source};
   }

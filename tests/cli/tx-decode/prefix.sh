@@ -34,6 +34,21 @@ tx-decode -m one text > free
 sed 's/$/\t/' text | tx-decode -m one --prefix > out
 expect_same free out
 
+# Long prefixes, which are read in several steps, in batches and one by one.
+make_model long max_positions 200
+awk 'BEGIN { for (i = 1; i <= 150; i += 7) {
+  line = "w5 w6\t"
+  for (j = 0; j < i; ++j) line = line "w" 4 + (i + j * j) % 50 " "
+  print line
+} }' > in
+expect_status 0 tx-decode -m long --prefix --max-extra 3 --scores in
+last_stdout > scored
+cut -f 2 in | sed 's/ $//' | paste - scored |
+  awk -F '\t' 'index($4, $1) != 1 { exit bad = 1 } END { exit bad || NR != 22 }' || fail 'not the prefixes'
+expect_status 0 tx-decode -m long --prefix --max-extra 3 --scores --batch-tokens 1 in
+expect_stdout_file scored
+expect_status 0 tx-decode -m long --prefix --max-extra 3 --check-invariance in
+
 # The prefix is segmented by the model's vocabulary; if it is too long, it is truncated with a
 # warning.
 . "$TX_SOURCE/tests/cli/train.sh"
