@@ -5,7 +5,8 @@
 #   sh examples/paper/table1.sh [DIR] [SETTING=VALUE]... > TABLES
 # A layer is the difference between encoders of six and of two layers, divided by four; their
 # feed-forward networks are negligible. Times are those of a training step, forward and backward;
-# the fastest of STEPS steps counts. Memory is the peak of the process, weights included. Needs an
+# the fastest of STEPS steps counts. A batch has 32 rows more than TOKENS, because every batch has a
+# row that belongs to no sentence: exactly TOKENS / n sentences fit. Memory is the peak of the process, weights included. Needs an
 # idle machine. Run it again to resume; DIR/settings records WINDOW to OPTIONS, and other ones need
 # another DIR. DIR is build/table1.
 # LENGTHS="64 128 256 512 1024 2048"  WIDTHS="64 128 256 512"  (multiples of 64, which is d_k)
@@ -31,7 +32,7 @@ run() {
   # shellcheck disable=SC2086  # OPTIONS is split into words
   tx-train -q --kind encoder --src "$dir/text$n" --vocab words --context "$n" \
     --layers "$layers" --d-model "$d" --heads $((d / 64)) --d-ff 16 --dropout 0 \
-    --batch-tokens "$TOKENS" --steps "$STEPS" --log-every 1 --save-every 0 $OPTIONS "$@" \
+    --batch-tokens $((TOKENS + 32)) --steps "$STEPS" --log-every 1 --save-every 0 $OPTIONS "$@" \
     -o "$dir/run" 2> "$dir/messages" &
   process=$! peak=0
   while now=$(awk '/^VmHWM/ { print $2 }' "/proc/$process/status" 2> /dev/null) && [ "$now" ]; do

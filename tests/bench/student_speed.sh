@@ -108,7 +108,7 @@ decode() {  # PROGRAM.PRECISION SENTENCES FILE: sets first and all (ns); writes 
     exit 1
   }
 }
-ct2_ns() { awk 'END { printf "%d\n", $1 * 1e9 }' "$work/log"; }
+ct2_ns() { awk 'END { printf "%.0f\n", $1 * 1e9 }' "$work/log"; }
 measure() {  # PROGRAM.PRECISION: one round
   decode "$1" 1 one
   startup=$all

@@ -202,7 +202,7 @@ inline std::vector<Packed> tile_ends() {
           {b, b, 2, 1, 128, 100, true, 0, 0}};
 }
 
-// Sentences so long that with a window the CPU copies their keys in several parts.
+// Sentences much longer than their window.
 inline std::vector<Packed> long_windows() {
   std::vector<Packed> all;
   for (const bool causal : {false, true}) {
