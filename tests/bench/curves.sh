@@ -40,7 +40,8 @@ keep() { # CURVE WHAT X MS MB
   echo "$1 $3: $2 $4 ms per 1,000 tokens, $5 MB" >&2
 }
 # train and decode take the settings of a point as NAME=VALUE after the curve and x. 7919 is
-# prime, so that all words of a vocabulary occur.
+# prime, so that all words of a vocabulary occur. A batch of training has 32 rows more, because one
+# row belongs to no sentence: two sentences of 4,096 tokens would not fit into 8,192.
 train() { # CURVE X [NAME=VALUE]...
   curve=$1 x=$2 length=31 words=8000 batch=8192 layers=4 threads=$THREADS
   shift 2
@@ -48,7 +49,7 @@ train() { # CURVE X [NAME=VALUE]...
   text "$length" "$words" $((batch * 2)) > "$work/text"
   rm -rf "$work/run"
   /usr/bin/time -f %M -o "$work/peak" "$BIN/tx-train" --src "$work/text" --tgt "$work/text" \
-    --vocab words --preset tiny --layers "$layers" --max-length 5000 --batch-tokens "$batch" \
+    --vocab words --preset tiny --layers "$layers" --max-length 5000 --batch-tokens $((batch + 32)) \
     --steps "$STEPS" --log-every 2 --save-every 0 --threads "$threads" -q -o "$work/run" \
     --cache "$work/cache"
   rm -rf "$work/cache"*
