@@ -5,10 +5,10 @@
 #   sh examples/paper/table1.sh [DIR] [SETTING=VALUE]... > TABLES
 # A layer is the difference between encoders of six and of two layers, divided by four; their
 # feed-forward networks are negligible. Times are those of a training step, forward and backward;
-# the fastest of STEPS steps counts. A batch has 32 rows more than TOKENS, because every batch has a
-# row that belongs to no sentence: exactly TOKENS / n sentences fit. Memory is the peak of the process, weights included. Needs an
-# idle machine. Run it again to resume; DIR/settings records WINDOW to OPTIONS, and other ones need
-# another DIR. DIR is build/table1.
+# the fastest of STEPS steps counts. A row of each batch belongs to no sentence, so a batch has 32
+# rows more than TOKENS, and holds TOKENS / n sentences. Memory is the peak of the process, weights
+# included. Needs an idle machine. Run it again to resume; DIR/settings records WINDOW to OPTIONS,
+# and other ones need another DIR. DIR is build/table1.
 # LENGTHS="64 128 256 512 1024 2048"  WIDTHS="64 128 256 512"  (multiples of 64, which is d_k)
 # WINDOW=32  TOKENS=4096 per step  STEPS=5  OPTIONS="--threads 1"  further options of tx-train
 # On a GPU: LENGTHS="64 128 256 512 1024 2048 4096" WIDTHS="256 512 1024" TOKENS=16384 OPTIONS=""

@@ -73,7 +73,8 @@ IncrementalDecoder::Capacity BatchSearch::max_capacity(int64_t at_a_time, int64_
   const auto end = int64_t(options_.closing.size());
   IncrementalDecoder::Capacity max;
   max.source_rows = std::max(tokens + end, at_a_time * 5 / 4);  // 25 % more for fragmentation
-  max.rows = std::max(sentences * width(), rows_for(inputs_at_a_time));
+  max.rows = sentences * width();
+  if (packs_) max.rows = std::max(max.rows, rows_for(inputs_at_a_time));
   max.cache_rows = std::max(steps, at_a_time + sentences * more) * width();
   max.steps = steps;
   return max;
@@ -87,7 +88,7 @@ IncrementalDecoder::Capacity BatchSearch::capacity_for(Sources sources, int64_t 
     const int64_t here = s->tokens(), prompt = options_.continues ? here : 0;
     all.source_rows += int64_t(s->ids.size() + options_.closing.size());
     all.cache_rows += prompt + (lead() + longest(*s)) * width();
-    all.rows += rows_for(int64_t(inputs_of(*s).size()));
+    all.rows += packs_ ? rows_for(int64_t(inputs_of(*s).size())) : width();
     tokens = std::max(tokens, here);
     steps = std::max(steps, lead() + prompt + longest(*s));
   }
@@ -97,7 +98,7 @@ IncrementalDecoder::Capacity BatchSearch::capacity_for(Sources sources, int64_t 
 }
 
 int64_t BatchSearch::rows_for(int64_t inputs) const {
-  return std::max<int64_t>(width(), packs_ ? std::min(inputs, inputs_at_a_time) : 1);
+  return std::max<int64_t>(width(), std::min(inputs, inputs_at_a_time));
 }
 
 std::vector<int32_t> BatchSearch::inputs_of(const Source& source) const {
@@ -180,10 +181,10 @@ void BatchSearch::end_stopped(Sources sources) {
 
 // Adds rows that read `count` further inputs.
 void BatchSearch::add_inputs(Active& a, const Source& source, int64_t count) {
+  const auto lead = size_t(this->lead());
   for (a.rows = 0; a.rows < count; ++a.rows) {
     const size_t input = a.read + size_t(a.rows);
     rows_.push_back({a.number, -1, a.inputs[input]});
-    const auto lead = size_t(this->lead());
     if (input >= lead) --a.left;
     if (filters_) legal_.add_prefix(input - std::min(input, lead), a.left, &source);
   }
@@ -220,15 +221,16 @@ void BatchSearch::advance_inputs(Active& a, const Scores& scores) {
     if (a.read++ < size_t(lead())) continue;
     const float* log_p = scores.log_p + size_t(a.first + i) * width;
     const int32_t* ids = scores.ids ? scores.ids + size_t(a.first + i) * width : nullptr;
-    copied_log_p_.clear();
-    copied_ids_.clear();
-    const size_t rows = a.search->rows().size();
-    for (size_t row = 0; rows > 1 && row < rows; ++row) {
-      copied_log_p_.insert(copied_log_p_.end(), log_p, log_p + width);
-      if (ids) copied_ids_.insert(copied_ids_.end(), ids, ids + width);
+    if (const size_t rows = a.search->rows().size(); rows > 1) {
+      copied_log_p_.clear();
+      copied_ids_.clear();
+      for (size_t row = 0; row < rows; ++row) {
+        copied_log_p_.insert(copied_log_p_.end(), log_p, log_p + width);
+        if (ids) copied_ids_.insert(copied_ids_.end(), ids, ids + width);
+      }
+      log_p = copied_log_p_.data();
+      if (ids) ids = copied_ids_.data();
     }
-    if (rows > 1) log_p = copied_log_p_.data();
-    if (rows > 1 && ids) ids = copied_ids_.data();
     a.search->advance({log_p, ids, scores.width});
   }
 }

@@ -82,11 +82,6 @@ BOOST_AUTO_TEST_CASE(table) {
     for (const Packed& shape : packings()) check_sums(shape, t);
 }
 
-BOOST_AUTO_TEST_CASE(long_sentences_with_windows) {
-  for (const DType t : dtypes())
-    for (const Packed& shape : long_windows()) check_sums(shape, t);
-}
-
 BOOST_AUTO_TEST_CASE(every_length) {  // a GPU, perhaps emulated, tests a third of them
   const int64_t step = dtypes().back() == DType::f64 ? 5 : 15;
   for (const bool causal : {false, true})

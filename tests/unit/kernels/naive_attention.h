@@ -202,16 +202,6 @@ inline std::vector<Packed> tile_ends() {
           {b, b, 2, 1, 128, 100, true, 0, 0}};
 }
 
-// Sentences much longer than their window.
-inline std::vector<Packed> long_windows() {
-  std::vector<Packed> all;
-  for (const bool causal : {false, true}) {
-    all.push_back({{450, 3}, {450, 3}, 4, 2, 8, 7, causal, 0, 0.1, 30, true});
-    all.push_back({{1000}, {1000}, 1, 1, 8, 8, causal, 0, 0, 450, false});
-  }
-  return all;
-}
-
 inline std::ostream& operator<<(std::ostream& out, const Scene& s) {
   return out << name_of(s.t) << ", " << s.sentences() << " sentences, heads " << s.heads << "/"
              << s.kv_heads << ", d_k " << s.d_k << ", d_v " << s.d_v << (s.causal ? ", causal" : "")
