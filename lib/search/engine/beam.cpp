@@ -131,18 +131,30 @@ void Beam::finish(const Candidate& candidate) {
                                   [&](const Finished& f) { return f.score < score; });
   finished_.insert(place,
                    {score, candidate.log_p, open_[size_t(candidate.row)].leaf, candidate.own});
-  if (finished_.size() > width_) finished_.pop_back();
+  if (finished_.size() > nbest_) finished_.pop_back();
 }
 
 // log P never increases, and with alpha >= 0 the length penalty grows with the length. The score of
-// an open hypothesis is therefore at most its log P over the penalty of the maximum length. Greedy
-// search always ends with its first <eos>.
+// a hypothesis is therefore at most its log P over the penalty of the maximum length. Greedy search
+// always ends with its first <eos>.
+bool Beam::can_win(double log_p) const {
+  if (finished_.size() < nbest_) return true;
+  return width_ > 1 && log_p / length_penalty(longest_, alpha_) > finished_.back().score;
+}
+
 bool Beam::can_improve() const {
-  if (open_.empty() || length_ == longest_) return false;
-  if (finished_.size() < width_) return true;
-  if (width_ == 1) return false;
-  const auto best = std::ranges::max_element(open_, {}, &Open::log_p);
-  return best->log_p / length_penalty(longest_, alpha_) > finished_.back().score;
+  return length_ < longest_ &&
+         std::ranges::any_of(open_, [&](const Open& o) { return can_win(o.log_p); });
+}
+
+// Hypotheses that cannot win rank below all that can, so that removing them leaves the others'
+// places unchanged. Where ranks are not those of log P they stay.
+void Beam::drop_losers() {
+  if (source_ || !avoided_.empty() || nbest_ == width_) return;
+  while (!open_.empty() && !can_win(open_.back().log_p)) {
+    open_.pop_back();
+    rows_.pop_back();
+  }
 }
 
 void Beam::advance(const Scores& scores) {
@@ -162,7 +174,10 @@ void Beam::advance(const Scores& scores) {
     }
   }
   if (length_ < longest_) open_.swap(next_);  // else results() uses those before the last step
-  if (!can_improve()) rows_.clear();
+  if (can_improve())
+    drop_losers();
+  else
+    rows_.clear();
 }
 
 std::vector<TokenHypothesis> Beam::results() const {

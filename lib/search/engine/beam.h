@@ -1,8 +1,8 @@
 // Beam search (tx-paper(7), 6.1). Each step takes the 2W best continuations of the open hypotheses.
 // Of these, the ones that end in <eos> and rank among the first W are finished; the W best of the
-// others stay open. The search ends when W hypotheses are finished and no open one can beat the
-// worst of them, at the maximum length, or when no token is allowed. Beam 1 is greedy search, which
-// ends with its first <eos>.
+// others stay open, until they can no longer beat the finished hypotheses that results() returns.
+// The search ends when none is open, at the maximum length, or when no token is allowed. Beam 1 is
+// greedy search, which ends with its first <eos>.
 //
 // With required phrases (Rule::fulfilled()) the W open hypotheses are divided among banks, one for
 // each number of required tokens in the output (Post and Vilar, 2018).
@@ -63,14 +63,16 @@ class Beam : public SentenceSearch {
   void share_out();
   void keep_best(size_t count);
   void finish(const Candidate& candidate);
+  bool can_win(double log_p) const;
   bool can_improve() const;
+  void drop_losers();
 
   size_t width_, nbest_;
   double alpha_;
   std::span<const int> forbidden_;
   int64_t longest_, length_ = 0;
   std::vector<Open> open_, next_;      // best first, unless there are banks
-  std::vector<Finished> finished_;     // best first, at most W
+  std::vector<Finished> finished_;     // best first, at most nbest_
   std::vector<Candidate> candidates_;  // of this step
   std::vector<int> tokens_;            // of the current output
   std::vector<int32_t> avoided_;

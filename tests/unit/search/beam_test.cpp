@@ -132,6 +132,26 @@ BOOST_AUTO_TEST_CASE(stops_when_no_open_hypothesis_can_win) {
   BOOST_TEST(steps <= 4);
 }
 
+// With nbest equal to the beam no hypothesis is dropped.
+BOOST_AUTO_TEST_CASE(dropped_hypotheses_cannot_win) {
+  int all_steps = 0, steps = 0;
+  for (uint32_t seed = 0; seed < 400; ++seed)
+    for (const int beam : {2, 5, 16})
+      for (const double alpha : {0.0, 0.6, 1.0}) {
+        const Model model = random_model(seed, 6);
+        const auto all = beam_search(model, with(beam, alpha, beam), 12, &all_steps);
+        for (int nbest : {1, beam / 2}) {
+          const auto best = beam_search(model, with(beam, alpha, nbest), 12, &steps);
+          BOOST_REQUIRE(best.size() == std::min(all.size(), size_t(nbest)));
+          for (size_t i = 0; i < best.size(); ++i) {
+            BOOST_TEST(best[i].ids == all[i].ids);
+            BOOST_TEST(best[i].score == all[i].score);
+          }
+        }
+      }
+  BOOST_TEST(steps < 1.8 * all_steps);
+}
+
 BOOST_AUTO_TEST_CASE(does_not_stop_while_a_longer_one_may_win) {
   // Two short outputs finish early, but log P falls so slowly after "b" that alpha makes a long
   // output the best.
