@@ -22,8 +22,10 @@ std::vector<SinusoidPair> sinusoid_pairs(int64_t d_model, PositionEncoding layou
 std::vector<double> sinusoid(int64_t position, const std::vector<SinusoidPair>& pairs) {
   std::vector<double> row(2 * pairs.size());
   for (const SinusoidPair& pair : pairs) {
-    row[pair.sine] = std::sin(double(position) / pair.divisor);
-    row[pair.cosine] = std::cos(double(position) / pair.divisor);
+    const double angle = double(position) / pair.divisor;
+    const double sine = std::sin(angle), cosine = std::cos(angle);  // together: one sincos()
+    row[pair.sine] = sine;
+    row[pair.cosine] = cosine;
   }
   return row;
 }
@@ -88,8 +90,10 @@ PositionTable::PositionTable(Backend& backend, int64_t length, int64_t width, DT
   for (int64_t first = 0; first < length; first += block) {
     const Matrix to = table_.slice(first, std::min(block, length - first));
     rows.clear();
-    for (int64_t i = 0; i < to.rows; ++i)
-      for (const double x : row(first + i)) rows.push_back(x);
+    for (int64_t i = 0; i < to.rows; ++i) {
+      const std::vector<double> one = row(first + i);
+      rows.insert(rows.end(), one.begin(), one.end());
+    }
     narrow.assign(rows.begin(), rows.end());
     const void* from = dtype == DType::f64 ? static_cast<const void*>(rows.data()) : narrow.data();
     backend_->upload(to.data, from, size_t(to.rows) * row_bytes);

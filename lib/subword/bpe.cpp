@@ -27,28 +27,12 @@ size_t place_of(uint64_t pair, size_t mask) {
 
 }  // namespace
 
-std::optional<BpeEncoder> BpeEncoder::make(const std::vector<BpeToken>& tokens,
-                                           const std::array<int, 256>& byte_ids) {
+std::optional<BpeEncoder> BpeEncoder::make(const TokenTable& tokens) {
   BpeEncoder encoder;
-  encoder.byte_ids_ = byte_ids;
+  for (int i = 0; i < 256; ++i) encoder.byte_ids_[size_t(i)] = tokens.byte_id(char(i));
   encoder.ascii_.fill(-1);
-  for (const BpeToken& token : tokens) {
-    if (token.text.empty() || token.text.find(word_sign, token.user ? 0 : 1) != token.text.npos)
-      return {};
-    if (token.user) {
-      encoder.user_[token.text] = token.id;
-      encoder.user_sizes_[static_cast<unsigned char>(token.text[0])].push_back(token.text.size());
-      continue;
-    }
-    if (token.text.size() > max_token_bytes) return {};
-    if (token.text.size() != character_bytes(token.text[0])) continue;
-    if (token.text.size() == 1)
-      encoder.ascii_[size_t(token.text[0])] = token.id;
-    else if (token.text == word_sign)
-      encoder.word_sign_id_ = token.id;
-    else
-      encoder.characters_[token.text] = token.id;
-  }
+  for (int id = 0; id < tokens.size(); ++id)
+    if (!encoder.add_token(tokens, id)) return {};
   for (auto& sizes : encoder.user_sizes_) {
     std::sort(sizes.begin(), sizes.end(), std::greater<>());
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
@@ -57,21 +41,42 @@ std::optional<BpeEncoder> BpeEncoder::make(const std::vector<BpeToken>& tokens,
   return encoder;
 }
 
-// A merge is any way to split a token into two that are tokens.
-bool BpeEncoder::add_merges(const std::vector<BpeToken>& tokens) {
-  std::unordered_map<std::string_view, int> ids;
-  for (const BpeToken& token : tokens) {
-    if (!token.user) ids[token.text] = token.id;
+bool BpeEncoder::add_token(const TokenTable& tokens, int id) {
+  const bool user = tokens.kind(id) == TokenTable::Kind::user;
+  if (!user && tokens.kind(id) != TokenTable::Kind::normal) return true;
+  const std::string_view text = tokens.text(id);
+  if (text.empty() || text.find(word_sign, user ? 0 : 1) != text.npos) return false;
+  if (user) {
+    user_[std::string(text)] = id;
+    user_sizes_[static_cast<unsigned char>(text[0])].push_back(text.size());
+    return true;
   }
+  if (text.size() > max_token_bytes) return false;
+  if (text.size() != character_bytes(text[0])) return true;
+  if (text.size() == 1)
+    ascii_[size_t(text[0])] = id;
+  else if (text == word_sign)
+    word_sign_id_ = id;
+  else
+    characters_[std::string(text)] = id;
+  return true;
+}
+
+// A merge is any way to split a token into two that are tokens.
+bool BpeEncoder::add_merges(const TokenTable& tokens) {
+  const auto id_of = [&](std::string_view text) {
+    const int id = text.size() == 1 ? character(text) : tokens.id_of(text);
+    return id < 0 || tokens.kind(id) != TokenTable::Kind::normal ? -1 : id;
+  };
   std::vector<Merge> found;
-  for (const BpeToken& token : tokens) {
-    if (token.user) continue;
-    const std::string_view text = token.text;
+  for (int id = 0; id < tokens.size(); ++id) {
+    if (tokens.kind(id) != TokenTable::Kind::normal) continue;
+    const std::string_view text = tokens.text(id);
     for (size_t at = 0; at < text.size(); at += character_bytes(text[at])) {
-      if (!ids.count(text.substr(at, character_bytes(text[at])))) return false;
-      const auto left = ids.find(text.substr(0, at)), right = ids.find(text.substr(at));
-      if (at == 0 || left == ids.end() || right == ids.end()) continue;
-      found.push_back({pair_of(left->second, right->second), token.id, token.score});
+      if (id_of(text.substr(at, character_bytes(text[at]))) < 0) return false;
+      if (at == 0) continue;
+      const int left = id_of(text.substr(0, at)), right = left < 0 ? -1 : id_of(text.substr(at));
+      if (right >= 0) found.push_back({pair_of(left, right), id, tokens.score(id)});
     }
   }
   merges_.resize(std::bit_ceil(2 * found.size() + 2));

@@ -14,25 +14,16 @@
 
 namespace tx {
 
-// A token that merges produce, or a user symbol, which matches wherever its text occurs and is
-// never merged; special tokens and bytes are not entries. Merges are done by descending score, then
-// from left to right. The longest user symbol matches.
-struct BpeToken {
-  int id;
-  std::string text;
-  float score;
-  bool user = false;
-};
-
 class BpeEncoder {
  public:
   static constexpr std::string_view word_sign = space_sign;  // begins each word
 
-  // byte_ids: of the 256 byte tokens. No value if words cannot be encoded separately: word_sign
+  // Tokens of kind `normal` are made by merges, by descending score, then from left to right. Those
+  // of kind `user` match wherever their text occurs, the longest first, and are never merged. The
+  // table must have all byte tokens. No value if words cannot be encoded separately: word_sign
   // inside a token or in a user symbol, a character of a token that is not a token, or a token
   // longer than training makes.
-  static std::optional<BpeEncoder> make(const std::vector<BpeToken>& tokens,
-                                        const std::array<int, 256>& byte_ids);
+  static std::optional<BpeEncoder> make(const TokenTable& tokens);
 
   // Tokens for whose id `usable` is false are split until their parts are usable or single
   // characters, like SentencePiece's resegmentation with a restricted vocabulary.
@@ -59,7 +50,8 @@ class BpeEncoder {
   using Partings = std::unordered_map<int, const Merge*>;
   class LongWord;
 
-  bool add_merges(const std::vector<BpeToken>& tokens);
+  bool add_token(const TokenTable& tokens, int id);
+  bool add_merges(const TokenTable& tokens);
   void insert(const Merge& merge);
   const Merge* find(int left, int right) const;
   const Merge* find(int left, int right, Partings& partings) const;

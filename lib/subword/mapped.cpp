@@ -68,7 +68,7 @@ class Mapped final : public MappedVocabulary {
 
   std::string token(int id) const override {
     check_id(id);
-    return table_.text(id);
+    return std::string(table_.text(id));
   }
   int id_of(std::string_view token) const override { return table_.id_of(token); }
   bool is_byte(int id) const override {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
 #include "lib/base/error.h"
 
@@ -10,11 +11,14 @@ namespace tx {
 namespace {
 
 // Fields of sentencepiece_model.proto and of its submessages.
-constexpr uint64_t field_piece = 1, field_trainer = 2, field_normalizer = 3, field_denormalizer = 5;
-constexpr uint64_t piece_text = 1, piece_type = 3;
+constexpr uint64_t field_piece = 1, field_trainer = 2, field_normalizer = 3, field_self_test = 4,
+                   field_denormalizer = 5;
+constexpr uint64_t piece_text = 1, piece_score = 2, piece_type = 3;
 constexpr uint64_t model_type = 3, whitespace_as_suffix = 24, byte_fallback = 35;
+constexpr uint64_t special_piece = 45;  // <unk>; then <s>, </s>, <pad>
 constexpr uint64_t charsmap = 2, dummy_prefix = 3, remove_whitespace = 4, escape_whitespace = 5;
-constexpr uint64_t type_user_defined = 4, type_unused = 5, type_bpe = 2;
+constexpr uint64_t type_bpe = 2;
+constexpr std::string_view special_pieces[] = {"<unk>", "<s>", "</s>", "<pad>"};
 
 // Reads a base-128 number and removes it from the front; false if it is truncated.
 bool take_varint(std::string_view& rest, uint64_t& value) {
@@ -37,13 +41,12 @@ bool take_bytes(std::string_view& rest, uint64_t count, std::string_view& bytes)
 
 struct ProtoField {
   uint64_t number = 0, value = 0;  // value: of a varint
-  std::string_view content;        // of a length-delimited field
+  std::string_view content;        // of a field of another kind
 };
 
 // Removes one field from the front; false if it is malformed.
 bool take_field(std::string_view& rest, ProtoField& field) {
   uint64_t key = 0;
-  std::string_view fixed;
   field = {};
   if (!take_varint(rest, key)) return false;
   field.number = key >> 3;
@@ -51,13 +54,13 @@ bool take_field(std::string_view& rest, ProtoField& field) {
     case 0:
       return take_varint(rest, field.value);
     case 1:
-      return take_bytes(rest, 8, fixed);
+      return take_bytes(rest, 8, field.content);
     case 2: {
       uint64_t size = 0;
       return take_varint(rest, size) && take_bytes(rest, size, field.content);
     }
     case 5:
-      return take_bytes(rest, 4, fixed);
+      return take_bytes(rest, 4, field.content);
     default:
       return false;
   }
@@ -145,35 +148,40 @@ bool sound_charsmap(std::string_view map) {
   return load(trie, 0) >> 31 == 0 && sound_paths(trie);
 }
 
+// As SentencePiece writes it: <0x0A>.
+bool names_a_byte(std::string_view text) {
+  const auto digit = [&](size_t i) {
+    return std::string_view("0123456789ABCDEF").find(text[i]) != std::string_view::npos;
+  };
+  return text.size() == 6 && text.starts_with("<0x") && digit(3) && digit(4) && text[5] == '>';
+}
+
 // The properties of a model; the last value of a setting counts.
 struct Findings {
-  int pieces = 0;
-  std::vector<int> user_pieces;
-  std::vector<std::string_view> user_texts;
-  bool trainer = false, normalizer = false;
-  bool unused_pieces = false, bpe = false, bytes = false, suffix = false;
+  std::vector<ModelPiece> pieces;
+  bool trainer = false, normalizer = false, self_test = false;
+  bool unused_pieces = false, bpe = false, bytes = false, suffix = false, renamed = false;
   bool prefix = true, removes = true, escapes = true, maps = false, maps_back = false;
 
   bool piece(std::string_view message) {
-    std::string_view text;
-    uint64_t type = 0;
+    ModelPiece piece;
     const bool sound = each_field(message, [&](const ProtoField& field) {
-      if (field.number == piece_text) text = field.content;
-      if (field.number == piece_type) type = field.value;
+      if (field.number == piece_text) piece.text = field.content;
+      if (field.number == piece_type) piece.type = field.value;
+      if (field.number == piece_score && field.content.size() == 4)
+        std::memcpy(&piece.score, field.content.data(), 4);
       return true;
     });
-    unused_pieces |= type == type_unused;
-    if (type == type_user_defined) {
-      user_pieces.push_back(pieces);
-      user_texts.push_back(text);
-    }
-    if (sound) ++pieces;
+    unused_pieces |= piece.type == ModelPiece::unused;
+    if (sound) pieces.push_back(piece);
     return sound;
   }
   bool training(const ProtoField& field) {
     if (field.number == model_type) bpe = field.value == type_bpe;
     if (field.number == byte_fallback) bytes = field.value != 0;
     if (field.number == whitespace_as_suffix) suffix = field.value != 0;
+    if (field.number >= special_piece && field.number < special_piece + std::size(special_pieces))
+      renamed |= field.content != special_pieces[field.number - special_piece];
     return true;
   }
   bool normalising(const ProtoField& field) {
@@ -197,12 +205,33 @@ struct Findings {
       case field_normalizer:
         normalizer = true;
         return each_field(field.content, [&](const ProtoField& f) { return normalising(f); });
+      case field_self_test:
+        self_test = true;
+        return true;
       case field_denormalizer:
         return each_field(field.content,
                           [&](const ProtoField& f) { return mapping(f, maps_back); });
       default:
         return true;
     }
+  }
+
+  bool has_special(size_t id, std::string_view text, uint64_t type) const {
+    return id < pieces.size() && pieces[id].text == text && pieces[id].type == type;
+  }
+  bool has_usual_pieces() const {
+    int unknown = 0, byte = 0;
+    for (const ModelPiece& p : pieces) {
+      if (p.text.empty() || p.type < ModelPiece::normal || p.type > ModelPiece::byte) return false;
+      unknown += p.type == ModelPiece::unknown;
+      if (p.type == ModelPiece::byte) ++byte;
+      if (p.type == ModelPiece::byte && !names_a_byte(p.text)) return false;
+    }
+    return unknown == 1 && byte == 256 && !renamed && !self_test &&
+           has_special(0, "<pad>", ModelPiece::control) &&
+           has_special(1, "<unk>", ModelPiece::unknown) &&
+           has_special(2, "<s>", ModelPiece::control) &&
+           has_special(3, "</s>", ModelPiece::control);
   }
 };
 
@@ -225,7 +254,7 @@ std::string user_piece_fields(const std::vector<std::string>& texts) {
     std::string piece;
     put_bytes(piece, piece_text, text);
     put_varint(piece, piece_type << 3);
-    put_varint(piece, type_user_defined);
+    put_varint(piece, ModelPiece::user_defined);
     put_bytes(out, field_piece, piece);
   }
   return out;
@@ -246,11 +275,14 @@ std::string_view nested_too_deep(std::vector<std::string_view> texts) {
 ModelSettings check_model_proto(std::string_view bytes, const std::string& where) {
   Findings found;
   const bool sound = each_field(bytes, [&](const ProtoField& field) { return found.part(field); });
-  if (found.pieces == 0) throw DataError(where + " is neither a subword model nor a word list");
+  if (found.pieces.empty()) throw DataError(where + " is neither a subword model nor a word list");
   if (!sound || !found.trainer || !found.normalizer) {
     throw DataError(where + ": the subword model is truncated or damaged");
   }
-  if (const auto text = nested_too_deep(std::move(found.user_texts)); !text.empty()) {
+  std::vector<std::string_view> user_texts;
+  for (const ModelPiece& p : found.pieces)
+    if (p.type == ModelPiece::user_defined) user_texts.push_back(p.text);
+  if (const auto text = nested_too_deep(std::move(user_texts)); !text.empty()) {
     throw DataError(where + ": the user-defined token " + std::string(text) + " begins with " +
                     std::to_string(max_nested_pieces) + " others; SentencePiece supports fewer");
   }
@@ -259,7 +291,9 @@ ModelSettings check_model_proto(std::string_view bytes, const std::string& where
   settings.bpe = found.bpe && found.bytes && !found.unused_pieces && prefix && found.escapes;
   settings.plain_text = !found.removes && !found.maps;
   settings.plain_join = !found.removes && !found.maps_back && prefix;
-  settings.user_pieces = std::move(found.user_pieces);
+  settings.plain = settings.bpe && settings.plain_text && settings.plain_join &&
+                   found.has_usual_pieces();
+  settings.pieces = std::move(found.pieces);
   return settings;
 }
 

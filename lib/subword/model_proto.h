@@ -1,10 +1,18 @@
 // Checks of a SentencePiece .model file before SentencePiece reads it.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace tx {
+
+struct ModelPiece {
+  enum Type : uint64_t { normal = 1, unknown, control, user_defined, unused, byte };
+  std::string_view text;
+  float score = 0;
+  uint64_t type = normal;
+};
 
 struct ModelSettings {
   // Byte-pair encoding with byte fallback of words that begin with U+2581; no unused pieces.
@@ -12,7 +20,10 @@ struct ModelSettings {
   bool plain_text = false;  // no normalisation, spaces are kept
   // Decoding only replaces U+2581 by a space, except at the beginning of a line.
   bool plain_join = false;
-  std::vector<int> user_pieces;  // ids of user-defined pieces, ascending
+  // SentencePiece accepts the model if its pieces differ, and adds nothing to the above: <pad>,
+  // <unk>, <s>, </s>, one unknown piece, a piece for each byte, no empty piece, no self-test.
+  bool plain = false;
+  std::vector<ModelPiece> pieces;  // by id; their texts are views of the model's bytes
 };
 
 // Checks that the bytes are a complete ModelProto message (Protocol Buffers wire format) with

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <utility>
@@ -20,14 +21,13 @@ namespace {
 
 // A private-use character (plane 16) that no token contains, so that it encodes to four byte
 // tokens: it replaces U+2581 in the input of SentencePiece.
-std::string find_stand_in(const sentencepiece::SentencePieceProcessor& model) {
+std::string find_stand_in(const TokenTable& table) {
   for (char32_t c = 0x10FFFD; c > 0x100000; --c) {
     std::string text;
     append_code_point(text, c);
     bool used = false;
-    for (int id = 0; id < model.GetPieceSize() && !used; ++id) {
-      used = model.IdToPiece(id).find(text) != std::string::npos;
-    }
+    for (int id = 0; id < table.size() && !used; ++id)
+      used = table.text(id).find(text) != std::string_view::npos;
     if (!used) return text;
   }
   throw Bug("a private-use character is free", __FILE__, __LINE__);
@@ -50,18 +50,14 @@ void load_model(sentencepiece::SentencePieceProcessor& model, std::string_view b
 
 class Subword final : public Vocabulary {
  public:
-  Subword(std::string bytes, const std::string& where) : Vocabulary(std::move(bytes)) {
+  Subword(std::string bytes, const std::string& where)
+      : Vocabulary(std::move(bytes)), where_(where) {
     settings_ = check_model_proto(this->bytes(), where);
-    load_model(model_, this->bytes(), where);
-    check_special_ids(where);
-    fill_table();
-    has_bytes_ = table_.byte_id('\xE2') >= 0;
-    if (!has_bytes_) return;
-    stand_in_ = find_stand_in(model_);
-    for (size_t i = 0; i < stand_in_ids_.size(); ++i)
-      stand_in_ids_[i] = table_.byte_id(stand_in_[i]);
-    for (size_t i = 0; i < sign_ids_.size(); ++i) sign_ids_[i] = table_.byte_id(space_sign[i]);
-    if (settings_.bpe) make_encoder();
+    const bool alone = fill_table() && settings_.plain;
+    if (!alone) use_sentencepiece();
+    if (settings_.bpe && has_bytes()) encoder_ = BpeEncoder::make(table_);
+    if (alone && !encoder_) use_sentencepiece();
+    settings_.pieces.clear();
   }
 
   std::string kind() const override { return "sentencepiece"; }
@@ -96,7 +92,7 @@ class Subword final : public Vocabulary {
     if (encoder_) restrict_encoder(tokens);
     if (encoder_ && settings_.plain_text) return;
     std::vector<std::string_view> views(tokens.begin(), tokens.end());
-    const auto status = model_.SetVocabulary(views);
+    const auto status = sentencepiece().SetVocabulary(views);
     if (!status.ok())
       throw DataError(std::string("cannot restrict the vocabulary: ") + status.message());
   }
@@ -115,7 +111,7 @@ class Subword final : public Vocabulary {
 
   std::string token(int id) const override {
     check_id(id);
-    return table_.text(id);
+    return std::string(table_.text(id));
   }
 
   int id_of(std::string_view token) const override { return table_.id_of(token); }
@@ -131,34 +127,55 @@ class Subword final : public Vocabulary {
   }
 
  private:
-  void check_special_ids(const std::string& where) const {
-    if (model_.pad_id() == pad && model_.unk_id() == unk && model_.bos_id() == bos &&
-        model_.eos_id() == eos) {
+  // Loads the model into SentencePiece. Models of tx-bpe need that only to decode <unk>.
+  sentencepiece::SentencePieceProcessor& sentencepiece() const {
+    std::call_once(loaded_, [&] { load_model(model_, bytes(), where_); });
+    return model_;
+  }
+
+  void use_sentencepiece() {
+    check_special_ids(sentencepiece(), where_);
+    if (!has_bytes()) return;
+    stand_in_ = find_stand_in(table_);
+    for (size_t i = 0; i < stand_in_ids_.size(); ++i)
+      stand_in_ids_[i] = table_.byte_id(stand_in_[i]);
+    for (size_t i = 0; i < sign_ids_.size(); ++i) sign_ids_[i] = table_.byte_id(space_sign[i]);
+  }
+
+  bool has_bytes() const { return table_.byte_id('\xE2') >= 0; }
+
+  static void check_special_ids(const sentencepiece::SentencePieceProcessor& model,
+                                const std::string& where) {
+    if (model.pad_id() == pad && model.unk_id() == unk && model.bos_id() == bos &&
+        model.eos_id() == eos) {
       return;
     }
     const auto text = [](int id) { return id < 0 ? std::string("none") : std::to_string(id); };
-    throw DataError(where + ": the ids of this subword model are pad " + text(model_.pad_id()) +
-                    ", unk " + text(model_.unk_id()) + ", bos " + text(model_.bos_id()) + ", eos " +
-                    text(model_.eos_id()) +
+    throw DataError(where + ": the ids of this subword model are pad " + text(model.pad_id()) +
+                    ", unk " + text(model.unk_id()) + ", bos " + text(model.bos_id()) + ", eos " +
+                    text(model.eos_id()) +
                     "; they must be pad 0, unk 1, bos 2, eos 3: train it with tx-bpe, or with "
                     "spm_train --pad_id=0 --unk_id=1 --bos_id=2 --eos_id=3");
   }
 
-  void fill_table() {
+  // Whether all pieces differ.
+  bool fill_table() {
     using Kind = TokenTable::Kind;
-    const auto& users = settings_.user_pieces;
-    for (int id = 0; id < model_.GetPieceSize(); ++id) {
-      const bool user = std::binary_search(users.begin(), users.end(), id);
-      table_.add(model_.IdToPiece(id),
-                 model_.IsControl(id)   ? Kind::control
-                 : model_.IsUnknown(id) ? Kind::unknown
-                 : model_.IsByte(id)    ? Kind::byte
-                 : user                 ? Kind::user
-                                        : Kind::normal,
-                 model_.GetScore(id));
-      sentinels_.push_back(user && table_.text(id).starts_with(sentinel_begin));
+    bool differ = true;
+    for (const ModelPiece& p : settings_.pieces) {
+      const bool user = p.type == ModelPiece::user_defined;
+      differ = differ && table_.id_of(p.text) < 0;
+      table_.add(p.text,
+                 p.type == ModelPiece::control   ? Kind::control
+                 : p.type == ModelPiece::unknown ? Kind::unknown
+                 : p.type == ModelPiece::byte    ? Kind::byte
+                 : user                          ? Kind::user
+                                                 : Kind::normal,
+                 p.score);
+      sentinels_.push_back(user && p.text.starts_with(sentinel_begin));
       any_sentinel_ = any_sentinel_ || sentinels_.back();
     }
+    return differ;
   }
 
   // Removes the space token before each sentinel: the span usually begins with a word, whose first
@@ -183,19 +200,6 @@ class Subword final : public Vocabulary {
       buffer.push_back(id);
     }
     return buffer;
-  }
-
-  void make_encoder() {
-    using Kind = TokenTable::Kind;
-    std::vector<BpeToken> tokens;
-    for (int id = 0; id < size(); ++id) {
-      const Kind kind = table_.kind(id);
-      if (kind != Kind::normal && kind != Kind::user) continue;
-      tokens.push_back({id, table_.text(id), table_.score(id), kind == Kind::user});
-    }
-    std::array<int, 256> bytes{};
-    for (int i = 0; i < 256; ++i) bytes[size_t(i)] = table_.byte_id(char(i));
-    encoder_ = BpeEncoder::make(tokens, bytes);
   }
 
   void encode_words(std::string_view line, MergeDraws* draws, std::vector<int>& ids) const {
@@ -225,7 +229,7 @@ class Subword final : public Vocabulary {
   void restrict_encoder(const std::vector<std::string>& tokens) {
     std::vector<bool> usable(size_t(size()), false);
     for (int id = 0; id < size(); ++id) {
-      const std::string& text = table_.text(id);
+      const std::string_view text = table_.text(id);
       size_t end = 0;
       if (!text.empty()) next_code_point(text, end);
       usable[size_t(id)] = table_.kind(id) != TokenTable::Kind::normal || end >= text.size();
@@ -238,21 +242,21 @@ class Subword final : public Vocabulary {
 
   // Encodes with SentencePiece; appends to ids.
   void encode_text(std::string_view text, std::vector<int>& ids) const {
-    if (has_bytes_ && text.find(space_sign) != text.npos) return encode_space_signs(text, ids);
+    if (has_bytes() && text.find(space_sign) != text.npos) return encode_space_signs(text, ids);
     const std::vector<int> more = sp_encode(text);
     ids.insert(ids.end(), more.begin(), more.end());
   }
 
   std::vector<int> sp_encode(std::string_view text) const {
     std::vector<int> ids;
-    const auto status = model_.Encode(text, &ids);
+    const auto status = sentencepiece().Encode(text, &ids);
     if (!status.ok()) throw DataError(std::string("cannot encode: ") + status.message());
     return ids;
   }
 
   std::string sp_decode(std::span<const int> ids) const {
     std::string text;
-    const auto status = model_.Decode(std::vector<int>(ids.begin(), ids.end()), &text);
+    const auto status = sentencepiece().Decode(std::vector<int>(ids.begin(), ids.end()), &text);
     if (!status.ok()) throw DataError(std::string("cannot decode: ") + status.message());
     return text;
   }
@@ -287,13 +291,14 @@ class Subword final : public Vocabulary {
     }
   }
 
+  std::string where_;
   ModelSettings settings_;
-  sentencepiece::SentencePieceProcessor model_;
+  mutable sentencepiece::SentencePieceProcessor model_;  // see sentencepiece()
+  mutable std::once_flag loaded_;
   TokenTable table_;
-  std::optional<BpeEncoder> encoder_;  // replaces model_'s for models that allow it
+  std::optional<BpeEncoder> encoder_;  // replaces SentencePiece's for models that allow it
   std::vector<bool> sentinels_;        // by id
   bool any_sentinel_ = false;
-  bool has_bytes_ = false;
   std::string stand_in_;
   std::array<int, 4> stand_in_ids_{};
   std::array<int, 3> sign_ids_{};

@@ -1,6 +1,8 @@
 #include "lib/subword/token_table.h"
 
+#include <algorithm>
 #include <charconv>
+#include <functional>
 
 #include "lib/base/utf8.h"
 
@@ -41,21 +43,47 @@ void append_bytes(std::string& text, std::string_view bytes) {
 
 }  // namespace
 
-void TokenTable::add(std::string text, Kind kind, float score) {
-  Entry entry{text, with_spaces(text), kind, 0, score};
+size_t TokenTable::slot_of(std::string_view text) const {
+  const size_t last = slots_.size() - 1;
+  size_t at = std::hash<std::string_view>()(text) & last;
+  while (slots_[at] >= 0 && this->text(slots_[at]) != text) at = (at + 1) & last;
+  return at;
+}
+
+void TokenTable::grow() {
+  slots_.assign(std::max<size_t>(1024, 2 * slots_.size()), -1);
+  for (int id = 0; id < size(); ++id) {
+    int& slot = slots_[slot_of(text(id))];
+    if (slot < 0) slot = id;
+  }
+}
+
+void TokenTable::add(std::string_view text, Kind kind, float score) {
+  const bool same = text.find(space_sign) == text.npos;
+  const std::string surface = same ? "" : with_spaces(text);
+  Entry entry{.begin = characters_.size(),
+              .size = uint32_t(text.size()),
+              .surface_size = uint32_t(same ? text.size() : surface.size()),
+              .score = score,
+              .kind = kind,
+              .byte = 0,
+              .same = same};
   if (kind == Kind::byte && text.size() == 6) {
     unsigned value = 0;
     std::from_chars(text.data() + 3, text.data() + text.size() - 1, value, 16);
     entry.byte = char(value);
     byte_ids_[value & 0xFF] = size();
   }
-  ids_.emplace(std::move(text), size());
-  entries_.push_back(std::move(entry));
+  characters_ += text;
+  characters_ += surface;
+  if (2 * entries_.size() >= slots_.size()) grow();
+  int& slot = slots_[slot_of(text)];
+  if (slot < 0) slot = size();
+  entries_.push_back(entry);
 }
 
 int TokenTable::id_of(std::string_view text) const {
-  const auto found = ids_.find(text);
-  return found == ids_.end() ? -1 : found->second;
+  return slots_.empty() ? -1 : slots_[slot_of(text)];
 }
 
 std::optional<std::string> TokenTable::join(std::span<const int> ids) const {
@@ -71,8 +99,8 @@ std::optional<std::string> TokenTable::join(std::span<const int> ids) const {
     append_bytes(text, bytes);
     bytes.clear();
     if (entry.kind == Kind::control) continue;
-    const bool prefix = !begun && text.empty() && entry.text.starts_with(space_sign);
-    text.append(entry.surface, prefix ? 1 : 0);
+    const bool prefix = !begun && text.empty() && this->text(id).starts_with(space_sign);
+    text += surface(entry).substr(prefix ? 1 : 0);
     begun = begun || prefix;
   }
   append_bytes(text, bytes);

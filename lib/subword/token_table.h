@@ -29,10 +29,13 @@ class TokenTable {
   enum class Kind : uint8_t { normal, user, byte, control, unknown };
 
   // Adds a token with the next id. The text of a byte token is <0xE2>.
-  void add(std::string text, Kind kind, float score);
+  void add(std::string_view text, Kind kind, float score);
 
   int size() const { return int(entries_.size()); }
-  const std::string& text(int id) const { return entries_[size_t(id)].text; }
+  std::string_view text(int id) const {  // until the next add()
+    const Entry& e = entries_[size_t(id)];
+    return {characters_.data() + e.begin, e.size};
+  }
   Kind kind(int id) const { return entries_[size_t(id)].kind; }
   char byte(int id) const { return entries_[size_t(id)].byte; }  // of a byte token
   float score(int id) const { return entries_[size_t(id)].score; }
@@ -45,15 +48,26 @@ class TokenTable {
   std::optional<std::string> join(std::span<const int> ids) const;
 
  private:
+  // The text, and behind it the surface, which has spaces as in a line, unless they are equal.
   struct Entry {
-    std::string text, surface;  // surface: with spaces, as in a line
+    size_t begin;  // in characters_
+    uint32_t size, surface_size;
+    float score;
     Kind kind;
     char byte;
-    float score;
+    bool same;
   };
 
+  std::string_view surface(const Entry& e) const {
+    return {characters_.data() + e.begin + (e.same ? 0 : e.size), e.surface_size};
+  }
+  // Of the token with this text, or the free one for it.
+  size_t slot_of(std::string_view text) const;
+  void grow();
+
   std::vector<Entry> entries_;
-  TextIds ids_;
+  std::string characters_;
+  std::vector<int> slots_;  // open addressing: ids, -1: free; the size is a power of two
   std::vector<int> byte_ids_ = std::vector<int>(256, -1);
 };
 

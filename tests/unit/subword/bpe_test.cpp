@@ -3,26 +3,49 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <cstdio>
 #include <map>
 
 using namespace tx;
 
 namespace {
 
-std::array<int, 256> byte_ids() {
-  std::array<int, 256> ids{};
-  for (int i = 0; i < 256; ++i) ids[size_t(i)] = 1000 + i;
-  return ids;
+struct Token {
+  int id;
+  std::string text;
+  float score;
+  bool user = false;
+};
+
+// The tokens and, from id 1000 on, those of bytes; the other ids are unused.
+std::optional<BpeEncoder> encoder_of(std::vector<Token> list) {
+  using Kind = TokenTable::Kind;
+  TokenTable table;
+  std::map<int, const Token*> by_id;
+  for (const Token& token : list) by_id[token.id] = &token;
+  const int last = std::max(by_id.rbegin()->first, 1255);
+  for (int id = 0; id <= last; ++id) {
+    char name[8];
+    std::snprintf(name, sizeof name, "<0x%02X>", unsigned(id - 1000) & 0xFF);
+    if (const auto found = by_id.find(id); found != by_id.end())
+      table.add(found->second->text, found->second->user ? Kind::user : Kind::normal,
+                found->second->score);
+    else if (id >= 1000 && id <= 1255)
+      table.add(name, Kind::byte, 0);
+    else
+      table.add("unused " + std::to_string(id), Kind::control, 0);
+  }
+  return BpeEncoder::make(table);
 }
 
-std::vector<BpeToken> tokens() {
+std::vector<Token> tokens() {
   return {{4, "▁", -9}, {5, "a", -9},  {6, "b", -9},    {7, "é", -9},
           {8, "ab", 0}, {9, "▁a", -1}, {10, "aba", -2}, {11, "ba", -3}};
 }
 
 std::vector<int> encode(std::string_view word) {
   std::vector<int> ids;
-  BpeEncoder::make(tokens(), byte_ids())->encode_word(word, ids);
+  encoder_of(tokens())->encode_word(word, ids);
   return ids;
 }
 
@@ -80,42 +103,42 @@ BOOST_AUTO_TEST_CASE(a_million_characters_take_no_square_of_the_time) {
 }
 
 BOOST_AUTO_TEST_CASE(very_long_tokens_are_left_to_others) {
-  std::vector<BpeToken> list = tokens();
+  std::vector<Token> list = tokens();
   list.push_back({15, std::string(1000, 'a'), -5});
-  BOOST_TEST(BpeEncoder::make(list, byte_ids()).has_value());
+  BOOST_TEST(encoder_of(list).has_value());
   list.push_back({16, std::string(1001, 'a'), -5});
-  BOOST_TEST(!BpeEncoder::make(list, byte_ids()).has_value());
+  BOOST_TEST(!encoder_of(list).has_value());
 }
 
 // The encoder must not try 100,000 symbols one after another at each character.
 BOOST_AUTO_TEST_CASE(many_user_symbols_with_one_beginning) {
-  std::vector<BpeToken> list = tokens();
+  std::vector<Token> list = tokens();
   for (int i = 0; i < 100000; ++i)
-    list.push_back({100 + i, "#" + std::to_string(i) + ";", 0, true});
-  const auto encoder = BpeEncoder::make(list, byte_ids());
+    list.push_back({2000 + i, "#" + std::to_string(i) + ";", 0, true});
+  const auto encoder = encoder_of(list);
   std::vector<int> ids;
   encoder->encode_word("#7;#99999;", ids);
-  BOOST_TEST(ids == (std::vector<int>{4, 107, 100099}), boost::test_tools::per_element());
+  BOOST_TEST(ids == (std::vector<int>{4, 2007, 101999}), boost::test_tools::per_element());
   ids.clear();
   encoder->encode_word(std::string(1000000, '#'), ids);
   BOOST_TEST(ids.size() == 1000001u);
 }
 
 BOOST_AUTO_TEST_CASE(user_symbols_are_never_merged) {
-  std::vector<BpeToken> list = tokens();
+  std::vector<Token> list = tokens();
   list.push_back({12, "ab", 0, true});
   list.push_back({13, "aba", 0, true});
   list.push_back({14, "+", 0, true});
-  const auto encoder = BpeEncoder::make(list, byte_ids());
+  const auto encoder = encoder_of(list);
   std::vector<int> ids;
   encoder->encode_word("abab+ba", ids);  // the longest symbol wins
   BOOST_TEST(ids == (std::vector<int>{4, 13, 6, 14, 11}), boost::test_tools::per_element());
   list.push_back({15, "▁+", 0, true});
-  BOOST_TEST(!BpeEncoder::make(list, byte_ids()).has_value());
+  BOOST_TEST(!encoder_of(list).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(restricted_tokens_are_parted_again) {
-  auto encoder = BpeEncoder::make(tokens(), byte_ids());
+  auto encoder = encoder_of(tokens());
   std::vector<bool> usable(12, true);
   const auto cut = [&](int without, std::string_view word) {
     usable[size_t(without)] = false;
@@ -132,7 +155,7 @@ BOOST_AUTO_TEST_CASE(restricted_tokens_are_parted_again) {
 std::vector<int> with_dropout(std::string_view word, double probability, int64_t line) {
   std::vector<int> ids;
   MergeDraws draws({probability, 7}, line);
-  BpeEncoder::make(tokens(), byte_ids())->encode_word(word, ids, &draws);
+  encoder_of(tokens())->encode_word(word, ids, &draws);
   return ids;
 }
 
@@ -171,17 +194,17 @@ BOOST_AUTO_TEST_CASE(dropout_of_long_words) {
 }
 
 BOOST_AUTO_TEST_CASE(tables_that_reach_beyond_words_are_refused) {
-  const auto usable = [](const BpeToken& more) {
-    std::vector<BpeToken> list = tokens();
+  const auto usable = [](const Token& more) {
+    std::vector<Token> list = tokens();
     list.push_back(more);
-    return BpeEncoder::make(list, byte_ids()).has_value();
+    return encoder_of(list).has_value();
   };
   BOOST_TEST(usable({12, "bb", -4}));
   BOOST_TEST(!usable({12, "b▁a", -4}));
   BOOST_TEST(!usable({12, "▁▁", -4}));
   BOOST_TEST(!usable({12, "xb", -4}));  // x is not a token
   BOOST_TEST(!usable({12, "", -4}));
-  BOOST_TEST(!BpeEncoder::make({{5, "a", 0}}, byte_ids()).has_value());  // no ▁
+  BOOST_TEST(!encoder_of({{5, "a", 0}}).has_value());  // no ▁
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -137,6 +137,7 @@ BOOST_AUTO_TEST_CASE(a_cut_model_is_refused) {
   }
 }
 
+// Only some models are read by SentencePiece, but all that are accepted are valid for it.
 BOOST_AUTO_TEST_CASE(a_damaged_model_is_refused_or_works) {
   PhiloxStream random(5, 3);
   std::vector<int> ids;
@@ -149,10 +150,26 @@ BOOST_AUTO_TEST_CASE(a_damaged_model_is_refused_or_works) {
       const auto damaged = parse_vocabulary(bytes, "damaged");
       damaged->encode("the dog is▁ running 😀", ids);
       damaged->decode(ids);
+      damaged->decode(std::vector<int>{Vocabulary::unk});
+      PieceSplitter(bytes, "not valid for SentencePiece");
     } catch (const DataError& error) {
       BOOST_TEST(std::string(error.what()).starts_with("damaged"));
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(models_that_sentencepiece_refuses_are_refused) {
+  const auto piece = [](const std::string& text, char type) {
+    const std::string fields =
+        "\x0A" + std::string(1, char(text.size())) + text + "\x18" + std::string(1, type);
+    return "\x0A" + std::string(1, char(fields.size())) + fields;
+  };
+  const std::string& bytes = model->bytes();
+  BOOST_TEST(parse_vocabulary(bytes + piece("new", 1), "m")->size() == model->size() + 1);
+  BOOST_CHECK_THROW(parse_vocabulary(bytes + piece("d", 1), "m"), DataError);  // twice
+  BOOST_CHECK_THROW(parse_vocabulary(bytes + piece("", 1), "m"), DataError);
+  BOOST_CHECK_THROW(parse_vocabulary(bytes + piece("new", 2), "m"), DataError);  // another <unk>
+  BOOST_CHECK_THROW(parse_vocabulary(bytes + piece("<0x4g>", 6), "m"), DataError);
 }
 
 // Appends settings that name another padding token: later fields of a message win.
