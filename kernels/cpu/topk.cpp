@@ -1,8 +1,15 @@
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <vector>
+
 #include "kernels/cpu.h"
 #include "kernels/cpu/softmax.h"
 
 namespace tx {
 namespace {
+
+constexpr int few = 16;
 
 template <class T, class L>
 TX_INLINE acc_t<T> log_sum_exp(const T* x, int64_t count) {
@@ -26,34 +33,84 @@ void log_softmax_rows(Matrix logits, int64_t vocabulary, Matrix out, int threads
     });
 }
 
-// Keeps the k best in order; skips blocks whose maximum is not above the k-th.
-template <class T>
-TX_INLINE void best_of_row(const T* x, int64_t count, int k, acc_t<T> offset, float* values,
-                           int32_t* ids) {
+// Calls keep(j, value) for each value of x - offset above bound(), which keep() may raise; skips
+// blocks whose maximum is not above it. Null: there is no bound yet.
+template <class T, class Bound, class Keep>
+TX_INLINE void for_values_above(const T* x, int64_t count, acc_t<T> offset, Bound&& bound,
+                                Keep&& keep) {
   constexpr int64_t step = 64;
-  int kept = 0;
   for (int64_t first = 0; first < count; first += step) {
     const int64_t end = first + step < count ? first + step : count;
-    if (kept == k) {
+    if (const float* least = bound()) {
       float max = -INFINITY;
 #pragma omp simd reduction(max : max)
       for (int64_t j = first; j < end; ++j) {
         const float value = float(load(x[j]) - offset);
         max = value > max ? value : max;
       }
-      if (!(max > values[k - 1])) continue;
+      if (!(max > *least)) continue;
     }
     for (int64_t j = first; j < end; ++j) {
       const float value = float(load(x[j]) - offset);
-      if (kept == k && !(value > values[k - 1])) continue;
-      int at = kept < k ? kept++ : k - 1;
-      for (; at > 0 && value > values[at - 1]; --at) {
-        values[at] = values[at - 1];
-        ids[at] = ids[at - 1];
-      }
-      values[at] = value;
-      ids[at] = int32_t(j);
+      if (const float* least = bound(); !least || value > *least) keep(j, value);
     }
+  }
+}
+
+// Inserts each value into the k best so far: the fastest for few.
+template <class T>
+TX_INLINE void few_best_of_row(const T* x, int64_t count, int k, acc_t<T> offset, float* values,
+                               int32_t* ids) {
+  int kept = 0;
+  for_values_above(
+      x, count, offset, [&]() TX_INLINE_LAMBDA { return kept == k ? values + k - 1 : nullptr; },
+      [&](int64_t j, float value) TX_INLINE_LAMBDA {
+        int at = kept < k ? kept++ : k - 1;
+        for (; at > 0 && value > values[at - 1]; --at) {
+          values[at] = values[at - 1];
+          ids[at] = ids[at - 1];
+        }
+        values[at] = value;
+        ids[at] = int32_t(j);
+      });
+}
+
+// Orders by falling value, then by rising index; values that are not numbers come first.
+inline uint64_t key_of(float value, int64_t index) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value + 0.0f);
+  const uint32_t rising = bits >> 31 ? ~bits : bits | 0x80000000u;
+  return uint64_t(value == value ? rising : ~0u) << 32 | uint32_t(~index);
+}
+inline int64_t index_of(uint64_t key) { return int64_t(uint32_t(~key)); }
+
+// Collects twice as many values as wanted, halves them when there are more, and sorts at the end.
+template <class T>
+TX_INLINE void many_best_of_row(const T* x, int64_t count, int k, acc_t<T> offset, float* values,
+                                int32_t* ids) {
+  std::vector<uint64_t> keys;
+  keys.reserve(2 * size_t(k));
+  float least = 0;
+  const auto value_of = [&](uint64_t key) { return float(load(x[index_of(key)]) - offset); };
+  const auto halve = [&] {
+    const auto last = keys.begin() + k - 1;
+    std::nth_element(keys.begin(), last, keys.end(), std::greater<>());
+    least = value_of(*last);
+    keys.resize(size_t(k));
+  };
+  bool bounded = false;
+  for_values_above(
+      x, count, offset, [&]() TX_INLINE_LAMBDA { return bounded ? &least : nullptr; },
+      [&](int64_t j, float value) TX_INLINE_LAMBDA {
+        keys.push_back(key_of(value, j));
+        if (keys.size() < 2 * size_t(k)) return;
+        halve();
+        bounded = true;
+      });
+  halve();
+  std::sort(keys.begin(), keys.end(), std::greater<>());
+  for (int i = 0; i < k; ++i) {
+    values[i] = value_of(keys[size_t(i)]);
+    ids[i] = int32_t(index_of(keys[size_t(i)]));
   }
 }
 
@@ -66,7 +123,10 @@ void topk_rows(Matrix x, int64_t columns, int k, bool normalise, float* values, 
       using L = decltype(lanes);
       const T* row = x.row<T>(i);
       const acc_t<T> offset = normalise ? log_sum_exp<T, L>(row, columns) : acc_t<T>(0);
-      best_of_row(row, columns, k, offset, values + i * k, ids + i * k);
+      if (k <= few)
+        few_best_of_row(row, columns, k, offset, values + i * k, ids + i * k);
+      else
+        many_best_of_row(row, columns, k, offset, values + i * k, ids + i * k);
     });
 }
 

@@ -291,8 +291,8 @@ ModelSettings check_model_proto(std::string_view bytes, const std::string& where
   settings.bpe = found.bpe && found.bytes && !found.unused_pieces && prefix && found.escapes;
   settings.plain_text = !found.removes && !found.maps;
   settings.plain_join = !found.removes && !found.maps_back && prefix;
-  settings.plain = settings.bpe && settings.plain_text && settings.plain_join &&
-                   found.has_usual_pieces();
+  settings.plain =
+      settings.bpe && settings.plain_text && settings.plain_join && found.has_usual_pieces();
   settings.pieces = std::move(found.pieces);
   return settings;
 }
