@@ -68,6 +68,39 @@ TX_CLONES void sgd_blocks(const AdamStep<A>& s, A* w, const A* g, bf16* copy, in
 }
 
 template <class A>
+TX_CLONES void average(const A* g, A* m, A* direction, A factor, A rest, A clip, int64_t count,
+                       int threads) {
+#pragma omp parallel for num_threads(threads)
+  for (int64_t b = 0; b < (count + block - 1) / block; ++b) {
+    const int64_t end = std::min(count, (b + 1) * block);
+    for (int64_t i = b * block; i < end; ++i) {
+      const A now = rest * (g[i] * clip);
+      m[i] = factor * m[i] + now;
+      direction[i] = factor * m[i] + now;
+    }
+  }
+}
+
+template <class A>
+TX_CLONES void scale_elements(A* x, A factor, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) x[i] *= factor;
+}
+
+template <class A>
+TX_CLONES void add_terms(A* x, const A* square, A b, A c, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) x[j] = b * x[j] + c * square[j];
+}
+
+// f(element of the type in which `block` is stored)
+template <class F>
+void with_type(Matrix block, F&& f) {
+  if (block.dtype == DType::f64)
+    f(double());
+  else
+    f(float());
+}
+
+template <class A>
 AdamStep<A> resolve(const AdamSettings& settings, const StepRecord& record) {
   AdamStep<A> s;
   s.beta1 = A(settings.beta1);
@@ -118,28 +151,59 @@ void Cpu::adam(Matrix parameters, Matrix gradients, Matrix m, Matrix v, Matrix c
   const Timed timed(profile_.get(), "optimizer",
                     traffic(parameters, parameters, gradients, m, m, v, v, copy));
   if (record->skip) return;
-  const int64_t count = parameters.rows * parameters.cols;
-  if (parameters.dtype == DType::f64)
-    adam_blocks(resolve<double>(settings, *record), parameters.row<double>(0),
-                gradients.row<double>(0), m.row<double>(0), v.row<double>(0), copy_of(copy), count,
-                decayed, threads);
-  else
-    adam_blocks(resolve<float>(settings, *record), parameters.row<float>(0),
-                gradients.row<float>(0), m.row<float>(0), v.row<float>(0), copy_of(copy), count,
-                decayed, threads);
+  with_type(parameters, [&](auto zero) {
+    using A = decltype(zero);
+    adam_blocks(resolve<A>(settings, *record), parameters.row<A>(0), gradients.row<A>(0),
+                m.row<A>(0), v.row<A>(0), copy_of(copy), parameters.rows * parameters.cols, decayed,
+                threads);
+  });
 }
 
-void Cpu::sgd(Matrix parameters, Matrix gradients, Matrix copy, int64_t decayed,
+void Cpu::sgd(Matrix parameters, Matrix gradients, double scale, Matrix copy, int64_t decayed,
               const AdamSettings& settings, const StepRecord* record) {
   const Timed timed(profile_.get(), "optimizer", traffic(parameters, parameters, gradients, copy));
   if (record->skip) return;
-  const int64_t count = parameters.rows * parameters.cols;
-  if (parameters.dtype == DType::f64)
-    sgd_blocks(resolve<double>(settings, *record), parameters.row<double>(0),
-               gradients.row<double>(0), copy_of(copy), count, decayed, threads);
-  else
-    sgd_blocks(resolve<float>(settings, *record), parameters.row<float>(0), gradients.row<float>(0),
-               copy_of(copy), count, decayed, threads);
+  with_type(parameters, [&](auto zero) {
+    using A = decltype(zero);
+    AdamStep<A> step = resolve<A>(settings, *record);
+    if (scale != 0) step.clip = A(scale);
+    sgd_blocks(step, parameters.row<A>(0), gradients.row<A>(0), copy_of(copy),
+               parameters.rows * parameters.cols, decayed, threads);
+  });
+}
+
+void Cpu::momentum(Matrix gradients, Matrix m, Matrix direction, double factor,
+                   const StepRecord* record) {
+  const Timed timed(profile_.get(), "optimizer", traffic(gradients, m, m, direction));
+  if (record->skip) return;
+  with_type(m, [&](auto zero) {
+    using A = decltype(zero);
+    average(gradients.row<A>(0), m.row<A>(0), direction.row<A>(0), A(factor), A(1 - factor),
+            A(record->clip_factor), m.rows * m.cols, threads);
+  });
+}
+
+void Cpu::normalise(Matrix x, Matrix squares) {
+  const Timed timed(profile_.get(), "optimizer", traffic(x, x, squares));
+  const double* sums = squares.row<double>(0);
+  double sum = 0;
+  for (int64_t b = 0; b < squares.cols; ++b) sum += sums[b];
+  const double factor = sum > 0 ? 1 / std::sqrt(sum) : 0;
+  with_type(x, [&](auto zero) {
+    using A = decltype(zero);
+    scale_elements(x.row<A>(0), A(factor), x.rows * x.cols);
+  });
+}
+
+void Cpu::quadratic(Matrix x, Matrix square, double a, double b, double c) {
+  const Timed timed(profile_.get(), "optimizer", traffic(x, x, square));
+  with_type(x, [&](auto zero) {
+    using A = decltype(zero);
+    for (int64_t i = 0; i < x.rows; ++i) {
+      add_terms(x.row<A>(i), square.row<A>(i), A(b), A(c), x.cols);
+      x.row<A>(i)[i] += A(a);
+    }
+  });
 }
 
 }  // namespace tx

@@ -15,6 +15,11 @@ struct ElementRange {
   int64_t end() const { return first + count; }
 };
 
+inline ElementRange intersection(ElementRange a, ElementRange b) {
+  const int64_t first = std::max(a.first, b.first);
+  return {first, std::max<int64_t>(0, std::min(a.end(), b.end()) - first)};
+}
+
 // A rank and the number of ranks.
 struct RankOf {
   int rank = 0, ranks = 1;

@@ -2,6 +2,7 @@
 // record, so that the host need not wait for them.
 #include <algorithm>
 
+#include "kernels/cuda/rows/octet.h"
 #include "kernels/cuda/runtime/device.h"
 #include "kernels/cuda/runtime/profile.h"
 #include "kernels/cuda/runtime/state.h"
@@ -112,10 +113,13 @@ TX_DEVICE float adam_move(const Step& s, float g, float& m, float& v) {
 
 // A grid that fills the device goes over the blocks once: 30 bytes per element with the copy.
 template <bool adam, bool packed>
-__global__ void update(Blocks b, AdamSettings settings, const StepRecord* record) {
+__global__ void update(Blocks b, float scale, AdamSettings settings, const StepRecord* record) {
   if (record->skip) return;
   __shared__ Step shared;
-  if (threadIdx.x == 0) shared = resolve(settings, *record, adam);
+  if (threadIdx.x == 0) {
+    shared = resolve(settings, *record, adam);
+    if (scale != 0) shared.clip = scale;
+  }
   __syncthreads();
   const Step s = shared;
   const int64_t stride = int64_t(gridDim.x) * blockDim.x * per;
@@ -152,8 +156,8 @@ bool aligned(const Matrix& m) {
 
 template <bool adam>
 void launch_update(const Cuda::State& state, Matrix parameters, Matrix gradients, Matrix m,
-                   Matrix v, Matrix copy, int64_t decayed, const AdamSettings& settings,
-                   const StepRecord* record) {
+                   Matrix v, double scale, Matrix copy, int64_t decayed,
+                   const AdamSettings& settings, const StepRecord* record) {
   TX_ASSERT(parameters.dtype == DType::f32 && gradients.dtype == DType::f32);
   Blocks b{};
   b.w = parameters.row<float>(0);
@@ -168,7 +172,41 @@ void launch_update(const Cuda::State& state, Matrix parameters, Matrix gradients
   const unsigned blocks =
       std::min(blocks_of(b.count, threads * per), unsigned(state.processors * 8));
   launch(state, packed ? update<adam, true> : update<adam, false>, dim3(blocks), threads, 0, b,
-         settings, record);
+         float(scale), settings, record);
+}
+
+// The elements of a grid-stride loop.
+TX_DEVICE int64_t first_element() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
+TX_DEVICE int64_t all_threads() { return int64_t(gridDim.x) * blockDim.x; }
+unsigned filling(const Cuda::State& state, int64_t count) {
+  return std::min(blocks_of(count, threads), unsigned(state.processors * 8));
+}
+
+__global__ void average(const float* g, float* m, float* direction, float factor, float rest,
+                        int64_t count, const StepRecord* record) {
+  if (record->skip) return;
+  const float clip = float(record->clip_factor);
+  for (int64_t i = first_element(); i < count; i += all_threads()) {
+    const float now = rest * (g[i] * clip);
+    m[i] = fmaf(factor, m[i], now);
+    direction[i] = fmaf(factor, m[i], now);
+  }
+}
+
+__global__ void divide_by_norm(float* x, int64_t count, const double* sums, int64_t blocks) {
+  double sum = 0;
+  for (int64_t b = 0; b < blocks; ++b) sum += sums[b];
+  const float factor = sum > 0 ? float(1 / sqrt(sum)) : 0;
+  for (int64_t i = first_element(); i < count; i += all_threads()) x[i] *= factor;
+}
+
+__global__ void add_terms(Matrix x, Matrix square, float a, float b, float c) {
+  for (int64_t at = first_element(); at < x.rows * x.cols; at += all_threads()) {
+    const int64_t i = at / x.cols, j = at % x.cols;
+    float& value = row_of<float>(x, i)[j];
+    const float sum = fmaf(b, value, c * row_of<float>(square, i)[j]);
+    value = i == j ? sum + a : sum;
+  }
 }
 
 }  // namespace
@@ -192,13 +230,35 @@ void Cuda::adam(Matrix parameters, Matrix gradients, Matrix m, Matrix v, Matrix 
                 int64_t decayed, const AdamSettings& settings, const StepRecord* record) {
   const Timed timed(*state_, "optimizer",
                     traffic(parameters, parameters, gradients, m, m, v, v, copy));
-  launch_update<true>(*state_, parameters, gradients, m, v, copy, decayed, settings, record);
+  launch_update<true>(*state_, parameters, gradients, m, v, 0, copy, decayed, settings, record);
 }
 
-void Cuda::sgd(Matrix parameters, Matrix gradients, Matrix copy, int64_t decayed,
+void Cuda::sgd(Matrix parameters, Matrix gradients, double scale, Matrix copy, int64_t decayed,
                const AdamSettings& settings, const StepRecord* record) {
   const Timed timed(*state_, "optimizer", traffic(parameters, parameters, gradients, copy));
-  launch_update<false>(*state_, parameters, gradients, {}, {}, copy, decayed, settings, record);
+  launch_update<false>(*state_, parameters, gradients, {}, {}, scale, copy, decayed, settings,
+                       record);
+}
+
+void Cuda::momentum(Matrix gradients, Matrix m, Matrix direction, double factor,
+                    const StepRecord* record) {
+  const Timed timed(*state_, "optimizer", traffic(gradients, m, m, direction));
+  const int64_t count = m.rows * m.cols;
+  launch(*state_, average, dim3(filling(*state_, count)), threads, 0, gradients.row<float>(0),
+         m.row<float>(0), direction.row<float>(0), float(factor), float(1 - factor), count, record);
+}
+
+void Cuda::normalise(Matrix x, Matrix squares) {
+  const Timed timed(*state_, "optimizer", traffic(x, x, squares));
+  const int64_t count = x.rows * x.cols;
+  launch(*state_, divide_by_norm, dim3(filling(*state_, count)), threads, 0, x.row<float>(0), count,
+         squares.row<double>(0), squares.cols);
+}
+
+void Cuda::quadratic(Matrix x, Matrix square, double a, double b, double c) {
+  const Timed timed(*state_, "optimizer", traffic(x, x, square));
+  launch(*state_, add_terms, dim3(filling(*state_, x.rows * x.cols)), threads, 0, x, square,
+         float(a), float(b), float(c));
 }
 
 }  // namespace tx

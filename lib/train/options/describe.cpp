@@ -248,7 +248,10 @@ void describe_regularisation(Options& o, TrainOptions& t) {
 
 void describe_optimizer(Options& o, TrainOptions& t) {
   o.group("Optimizer").goes_with({"--replay"});
-  o.add("--optimizer", t.optimizer, "adam|sgd", "optimizer").one_of({"adam", "sgd"});
+  o.add("--optimizer", t.optimizer, "adam|sgd|muon", "optimizer",
+        "muon: the matrices of the layers move along their momentum, made orthogonal (Jordan et "
+        "al., 2024), everything else by Adam; both take the same learning rate.")
+      .one_of({"adam", "sgd", "muon"});
   o.add("--schedule", t.schedule, "paper|inverse-sqrt|cosine|linear|constant",
         "learning-rate schedule",
         "paper: lr-factor x d-model^-0.5 x min(step^-0.5, step x warmup^-1.5). The others rise "
@@ -263,9 +266,18 @@ void describe_optimizer(Options& o, TrainOptions& t) {
       .at_least(0)
       .needs({"--schedule paper"});
   o.add("--warmup", t.warmup, "STEPS", "warm-up steps").at_least(0);
-  o.add("--beta1", t.beta1, "X", "Adam's beta1").range(0, 1).needs({"--optimizer adam"});
-  o.add("--beta2", t.beta2, "X", "Adam's beta2").range(0, 1).needs({"--optimizer adam"});
-  o.add("--epsilon", t.epsilon, "X", "Adam's epsilon").at_least(0).needs({"--optimizer adam"});
+  o.add("--beta1", t.beta1, "X", "Adam's beta1")
+      .range(0, 1)
+      .needs({"--optimizer adam", "--optimizer muon"});
+  o.add("--beta2", t.beta2, "X", "Adam's beta2")
+      .range(0, 1)
+      .needs({"--optimizer adam", "--optimizer muon"});
+  o.add("--epsilon", t.epsilon, "X", "Adam's epsilon")
+      .at_least(0)
+      .needs({"--optimizer adam", "--optimizer muon"});
+  o.add("--momentum", t.momentum, "X", "momentum of the matrices under Muon")
+      .range(0, 0.9999)
+      .needs({"--optimizer muon"});
   o.add("--clip-norm", t.clip_norm, "X", "maximum gradient norm; 0: no clipping").at_least(0);
 }
 

@@ -73,7 +73,7 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
 
   std::string optimizer = "adam", schedule = "paper";
   double lr = 0, lr_factor = 1, clip_norm = 1, weight_decay = 0;
-  double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9;
+  double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, momentum = 0.95;
   int64_t warmup = 4000;
 
   bool describe_only = false, selftest_resume = false, parity = false, profile = false,

@@ -27,7 +27,7 @@ std::string part_of_model(const std::string& weight) {
 
 Update::Update(Parameters& parameters, const TrainOptions& options, StepRecord* record)
     : parameters_(parameters),
-      adam_(options.optimizer == "adam"),
+      sgd_(options.optimizer == "sgd"),
       settings_{options.beta1, options.beta2, options.epsilon, options.weight_decay},
       record_(record) {
   const int64_t blocks = norm_blocks(parameters.fp32_weights().cols);
@@ -40,6 +40,8 @@ Update::Update(Parameters& parameters, const TrainOptions& options, StepRecord* 
   squares_ = allocate(blocks);
   if (!parameters.shard().whole())
     all_ = allocate(largest_part(parameters) * parameters.shard().count);
+  if (options.optimizer == "muon")
+    muon_ = std::make_unique<Muon>(parameters, options.momentum, record);
 }
 
 Update::~Update() {
@@ -107,31 +109,59 @@ void Update::decide() {
   parameters_.backend()->gradient_norm(all_, record_);
 }
 
-void Update::update(ElementRange range, ElementRange optimizer_state, Matrix bf16_weights) {
+std::vector<Update::Held> Update::held() const {
+  if (!shards_) return {{{0, parameters_.fp32_weights().cols}, 0}};
+  std::vector<Held> all;
+  const Division& division = parameters_.division();
+  for (int round = 0; round < division.rounds(); ++round)
+    all.push_back({division.shard(round, parameters_.self().rank), division.own_first(round)});
+  return all;
+}
+
+void Update::update(const Held& held, Matrix bf16_weights) {
+  const auto& [range, state] = held;
+  if (range.count == 0) return;
   const Matrix w = part_of(parameters_.fp32_weights(), range);
   const Matrix g = part_of(parameters_.gradients(), range);
+  const Matrix copy = bf16_weights.empty() ? Matrix{} : part_of(bf16_weights, range);
   const int64_t decayed = std::clamp<int64_t>(parameters_.decayed() - range.first, 0, range.count);
-  if (adam_)
-    parameters_.backend()->adam(w, g, part_of(parameters_.moment1(), optimizer_state),
-                                part_of(parameters_.moment2(), optimizer_state), bf16_weights,
-                                decayed, settings_, record_);
-  else
-    parameters_.backend()->sgd(w, g, bf16_weights, decayed, settings_, record_);
+  if (sgd_) return parameters_.backend()->sgd(w, g, 0, copy, decayed, settings_, record_);
+  const ElementRange own{state, range.count};
+  parameters_.backend()->adam(w, g, part_of(parameters_.moment1(), own),
+                              part_of(parameters_.moment2(), own), copy, decayed, settings_,
+                              record_);
+}
+
+void Update::update_all(Matrix bf16_weights) {
+  const std::vector<Held> all = held();
+  if (!muon_) {
+    for (const Held& one : all) update(one, bf16_weights);
+    return;
+  }
+  const ElementRange matrices = muon_->matrices();
+  const ElementRange before{0, matrices.first};
+  const ElementRange after{matrices.end(), parameters_.fp32_weights().cols - matrices.end()};
+  std::vector<ElementRange> own;
+  for (const Held& one : all) {
+    const Held layers = one.part(matrices);
+    if (layers.range.count == 0) continue;
+    own.push_back(layers.range);
+    muon_->average(layers.range, {layers.state, layers.range.count});
+  }
+  muon_->orthogonalise(shards_, own);
+  for (const ElementRange& range : own) muon_->update(range, bf16_weights, settings_);
+  for (const Held& one : all)
+    for (const ElementRange& rest : {before, after}) update(one.part(rest), bf16_weights);
 }
 
 void Update::run() {
-  const ElementRange all{0, parameters_.fp32_weights().cols};
   if (!shards_) {
     norm(parameters_.gradients());
-    return update(all, all, parameters_.bf16_weights());
+    return update_all(parameters_.bf16_weights());
   }
   shards_->gather_squares(parameters_.gradients(), squares_);
   decide();
-  const Division& division = parameters_.division();
-  for (int round = 0; round < division.rounds(); ++round) {
-    const ElementRange shard = division.shard(round, parameters_.self().rank);
-    if (shard.count) update(shard, {division.own_first(round), shard.count}, {});
-  }
+  update_all({});
   shards_->gather(parameters_.fp32_weights());
   parameters_.refresh_bf16_weights();
 }

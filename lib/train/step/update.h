@@ -1,11 +1,12 @@
-// The end of a step: gradient norm, the decision whether to update, and Adam or SGD. With several
-// ranks each updates its shards of the block, for which it holds the optimizer state (ZeRO), then
-// all gather the weights.
+// The end of a step: gradient norm, the decision whether to update, and Adam, SGD or Muon. With
+// several ranks each updates its shards of the block, for which it holds the optimizer state
+// (ZeRO), then all gather the weights.
 #pragma once
 #include "lib/base/json.h"
 #include "lib/model/parameters.h"
 #include "lib/train/options/options.h"
 #include "lib/train/ranks/shards.h"
+#include "lib/train/step/muon.h"
 
 namespace tx {
 
@@ -31,15 +32,27 @@ class Update {
  private:
   double square_sum(const ParameterEntry& entry);
   void decide();  // by squares_ of this tensor-parallel shard and of the others
-  void update(ElementRange range, ElementRange optimizer_state, Matrix bf16_weights);
+  // `state`: the optimizer state of a range of the block begins at this element.
+  struct Held {
+    ElementRange range;
+    int64_t state = 0;
+    Held part(ElementRange of) const {
+      const ElementRange both = intersection(range, of);
+      return {both, state + both.first - range.first};
+    }
+  };
+  std::vector<Held> held() const;  // what this rank updates
+  void update(const Held& held, Matrix bf16_weights);
+  void update_all(Matrix bf16_weights);
 
   Parameters& parameters_;
-  bool adam_;              // else SGD
+  bool sgd_;
   AdamSettings settings_;  // SGD uses only the weight decay
   StepRecord* record_;
   Matrix squares_;  // of square_sums()
   Matrix all_;      // with tensor parallelism: those of every shard, padded to the largest
   Shards* shards_ = nullptr;
+  std::unique_ptr<Muon> muon_;  // null: Adam or SGD updates everything
 };
 
 }  // namespace tx

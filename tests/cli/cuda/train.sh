@@ -13,8 +13,19 @@ for run in cpu cuda again; do
 done
 [ "$(wc -l < cuda.losses)" -eq 8 ] || fail "the log does not have 8 losses: $(cat cuda/log.jsonl)"
 same_run cuda again
-paste cpu.losses cuda.losses | awk '{d = $2 - $4; if (d < 0) d = -d; if (!(d <= 1e-4 * $2)) bad = 1}
-  END {exit bad}' || fail "losses differ: $(paste cpu.losses cuda.losses)"
+near() { # A B
+  paste "$1" "$2" | awk '{d = $2 - $4; if (d < 0) d = -d; if (!(d <= 1e-4 * $2)) bad = 1}
+    END {exit bad}' || fail "losses differ: $(paste "$1" "$2")"
+}
+near cpu.losses cuda.losses
+for device in cpu cuda; do
+  # shellcheck disable=SC2086
+  small_train $options --optimizer muon --device $device -o muon 2> muon.log || fail "$(cat muon.log)"
+  losses muon > muon-$device.losses
+  rm -r muon
+done
+near muon-cpu.losses muon-cuda.losses
+cmp -s cuda.losses muon-cuda.losses && fail "--optimizer muon has no effect"
 cp -r cuda other
 expect_status 0 tx-train --resume cuda --device cpu --steps 10
 expect_stderr_contains "--device cpu instead of cuda"

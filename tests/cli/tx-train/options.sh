@@ -11,6 +11,7 @@ refused '--max-positions needs --positions learned' --max-positions 40
 refused '--lr cannot be used with --schedule paper: scale it with --lr-factor' --schedule paper
 refused '--lr-factor needs --schedule paper' --schedule linear --lr 0.1 --lr-factor 2
 refused '--beta2 needs --optimizer adam' --optimizer sgd --beta2 0.9
+refused '--momentum needs --optimizer muon' --momentum 0.9
 refused '--spike-window needs --spike-threshold' --spike-threshold 0 --spike-window 9
 refused '--on-spike needs --spike-threshold' --spike-threshold 0 --on-spike skip
 refused '--valid-every needs --valid-src' --valid-every 2

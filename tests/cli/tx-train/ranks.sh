@@ -42,14 +42,18 @@ part=$(optimizer_state 4)
 awk "BEGIN { exit !($whole > 3.9 * $part && $whole < 4.1 * $part) }" ||
   fail "of 4 ranks one holds $part MiB of optimizer state, a single one $whole"
 
-# A run stopped after step 6 on 4 ranks resumes on 2; with BPE-dropout, sgd and SimCut.
-set -- --bpe-dropout 0.1 --optimizer sgd --lr 0.5 --consistency simcut
-expect_status 0 on_ranks 1 "$@" -o run
-mv run whole
-expect_status 0 on_ranks 4 "$@" -o run
-rm run/*-9.safetensors run/*-12.safetensors
-expect_status 0 timeout 100 mpirun --oversubscribe --bind-to none -n 2 tx-train --resume run --quiet
-same_checkpoints run whole
+# A run stopped after step 6 on 4 ranks resumes on 2; with BPE-dropout, other optimizers and SimCut.
+for optimizer in "sgd --lr 0.5" "muon --lr 0.01"; do
+  # shellcheck disable=SC2086  # a list of words
+  set -- --bpe-dropout 0.1 --consistency simcut --optimizer $optimizer
+  expect_status 0 on_ranks 1 "$@" -o run
+  mv run whole
+  expect_status 0 on_ranks 4 "$@" -o run
+  rm run/*-9.safetensors run/*-12.safetensors
+  expect_status 0 timeout 100 mpirun --oversubscribe --bind-to none -n 2 tx-train --resume run --quiet
+  same_checkpoints run whole
+  rm -r run whole
+done
 
 # Fewer batches than ranks, and a rank with different options.
 expect_status 2 on_ranks 3 --accumulate 2 -o few

@@ -1,4 +1,4 @@
-// square_sums, gradient_norm, adam, sgd over flat blocks.
+// square_sums, gradient_norm, adam, sgd and the kernels of Muon over flat blocks.
 #include "tests/unit/kernels/checker.h"
 
 using namespace tx_test;
@@ -31,7 +31,7 @@ struct Problem {
 };
 
 // Parameters, m, v after one step, then the bf16 copy.
-Results run_problem(const Problem& p, bool sgd = false) {
+Results run_problem(const Problem& p, bool sgd = false, double scale = 0) {
   return run_layouts([&](Run& run) {
     const Matrix w = run.inout(p.w, p.t), g = run.input(p.g, p.t), m = run.inout(p.m, p.t);
     const Matrix v = run.inout(p.v, p.t);
@@ -39,7 +39,7 @@ Results run_problem(const Problem& p, bool sgd = false) {
     const StepRecord* record = run.record(p.record);
     run.call([&](auto& b) {
       if (sgd)
-        b.sgd(w, g, copy, p.decayed, p.settings, record);
+        b.sgd(w, g, scale, copy, p.decayed, p.settings, record);
       else
         b.adam(w, g, m, v, copy, p.decayed, p.settings, record);
     });
@@ -176,6 +176,79 @@ BOOST_AUTO_TEST_CASE(a_skipped_step_changes_nothing) {
     check_close(got[2], p.v, {0, 0});
     check_close(got[3], Dense(1, 130, NAN), {0, 0});
   }
+}
+
+// A scale takes the place of the clip factor.
+BOOST_AUTO_TEST_CASE(sgd_with_a_scale) {
+  for (const DType t : sum_types()) {
+    Problem p(t, 130, 70, true);
+    const Results got = run_problem(p, true, 3);
+    p.record.clip_factor = 3;
+    check_close(got[0], naive(p, true)[0], t);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(momentum_table) {
+  for (const DType t : sum_types())
+    for (const int64_t size : {1, 3, 17, 130, 16385, 50000})
+      for (const bool skipped : {false, true}) {
+        const Dense g = random_dense(1, size, t, 1), m = random_dense(1, size, t, 2);
+        const Dense old = random_dense(1, size, t, 3);
+        StepRecord record;
+        record.clip_factor = 0.25;
+        record.skip = skipped ? 1 : 0;
+        const Results got = run_layouts([&](Run& run) {
+          const Matrix gradient = run.input(g, t), average = run.inout(m, t);
+          const Matrix direction = run.inout(old, t);
+          const StepRecord* r = run.record(record);
+          run.call([&](auto& b) { b.momentum(gradient, average, direction, 0.9, r); });
+          run.keep(average);
+          run.keep(direction);
+        });
+        Results want{m, old};
+        for (size_t i = 0; i < size_t(size) && !skipped; ++i) {
+          const double now = 0.1 * 0.25 * g.data[i];
+          want[0].data[i] = 0.9 * m.data[i] + now;
+          want[1].data[i] = 0.9 * want[0].data[i] + now;
+        }
+        BOOST_TEST_CONTEXT(name_of(t) << ", " << size << " elements") {
+          for (size_t i = 0; i < 2; ++i) check_close(got[i], want[i], t);
+        }
+      }
+}
+
+BOOST_AUTO_TEST_CASE(normalise_table) {
+  for (const DType t : sum_types())
+    for (const int64_t size : {1, 17, 16385, 50000})
+      for (const double factor : {1.0, 0.0}) {
+        Dense x = random_dense(1, size, t, 1);
+        double sum = 0;
+        for (double& value : x.data) value *= factor, sum += value * value;
+        const Results got = run_layouts([&](Run& run) {
+          const Matrix m = run.inout(x, t), squares = squares_of(run, m);
+          run.call([&](auto& b) { b.normalise(m, squares); });
+          run.keep(m);
+        });
+        for (double& value : x.data) value *= sum > 0 ? 1 / std::sqrt(sum) : 0;
+        check_close(got[0], x, t);
+      }
+}
+
+BOOST_AUTO_TEST_CASE(quadratic_table) {
+  for (const DType t : sum_types())
+    for (const int64_t n : {1, 2, 17, 130}) {
+      const Dense x = random_dense(n, n, t, 1), square = random_dense(n, n, t, 2);
+      const Results got = run_layouts([&](Run& run) {
+        const Matrix m = run.inout(x, t), s = run.input(square, t);
+        run.call([&](auto& b) { b.quadratic(m, s, 3, -5, 2); });
+        run.keep(m);
+      });
+      Dense want = x;
+      for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = 0; j < n; ++j)
+          want(i, j) = (i == j ? 3 : 0) - 5 * x(i, j) + 2 * square(i, j);
+      check_close(got[0], want, t);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(gradient_norm_table) {

@@ -75,6 +75,12 @@ BOOST_FIXTURE_TEST_CASE(a_plan_counts_what_stands_beside_the_model, TinyText) {
   BOOST_TEST(other.batch > one.batch);
   BOOST_TEST((one.sums == 0 && other.sums == 2 * one.gradients));  // of three batches
   BOOST_TEST(other.total() == one.total() + other.batch - one.batch + other.sums + 1200);
+  three = m.options;
+  three.optimizer = "muon";
+  const MemoryPlan muon =
+      plan_memory({m.backend, m.parameters, m.transformer, three, {}}, capacities);
+  BOOST_TEST(muon.optimizer_state > 3 * one.parameters);
+  BOOST_TEST(muon.optimizer_state < 4 * one.parameters);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_rank_plans_for_its_part_of_the_moments, TinyText) {

@@ -156,6 +156,17 @@ BOOST_AUTO_TEST_CASE(with_sgd) {
   check(course, 3);
 }
 
+BOOST_AUTO_TEST_CASE(with_muon) {
+  Course course;
+  course.options.optimizer = "muon";
+  for (const DType dtype : {DType::f32, DType::bf16})
+    for (const int d_model : {16, large}) {
+      course.dtype = dtype;
+      course.d_model = d_model;
+      check(course, 3);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(with_bf16) {
   Course course;
   course.dtype = DType::bf16;

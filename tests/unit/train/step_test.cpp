@@ -139,6 +139,8 @@ BOOST_AUTO_TEST_CASE(the_options_are_heeded) {
   o = usual;
   o.optimizer = "sgd";
   BOOST_TEST((after(o) != wanted));
+  o.optimizer = "muon";
+  BOOST_TEST((after(o) != wanted));
   o = usual;
   o.seed = 6;
   BOOST_TEST((after(o) != wanted));
