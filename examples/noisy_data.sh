@@ -21,7 +21,6 @@ TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de
 FORM=.lc.norm.tok SCORE='--tokenize none --lowercase'
 recorded='NOISE DROP STEPS BASE VOCAB TRAIN VALID TEST FROM TO FORM SCORE'
 settings "$recorded" "$@"
-text() { echo "$data/$1$FORM.$2"; }
 src=$(text "$TRAIN" "$FROM") tgt=$(text "$TRAIN" "$TO")
 same_settings "$dir" "$recorded" "$src" "$tgt" "$(text "$VALID" "$FROM")" "$(text "$VALID" "$TO")" \
   "$(text "$TEST" "$FROM")" "$(text "$TEST" "$TO")"
@@ -30,52 +29,41 @@ same_settings "$dir" "$recorded" "$src" "$tgt" "$(text "$VALID" "$FROM")" "$(tex
 # are the same sentences as before. planted: 1 for a spoilt pair.
 awk -v percent="$NOISE" 'BEGIN { x = 42 }
   { x = x * 16807 % 2147483647; print (x % 1000 < 10 * percent) + 0 }' "$src" > "$dir/planted"
-paste "$dir/planted" "$tgt" | awk -F '\t' '
-  { line[NR] = $2; if ($1) { if (last) line[last] = $2; else first = $2; last = NR } }
-  END { if (last) line[last] = first; for (i = 1; i <= NR; ++i) print line[i] }' > "$dir/noisy.$TO"
+awk -v planted="$dir/planted" '{ line[NR] = $0; getline chosen < planted }
+  chosen + 0 { if (last) line[last] = $0; else first = $0; last = NR }
+  END { if (last) line[last] = first; for (i = 1; i <= NR; ++i) print line[i] }' "$tgt" > "$dir/noisy.$TO"
 cp "$src" "$dir/noisy.$FROM"
 [ -e "$dir/bpe.model" ] ||
   tx-bpe train --vocab-size "$VOCAB" -o "$dir/bpe.model" "$dir/noisy.$FROM" "$dir/noisy.$TO"
 
-# learn NAME TEXT FROM TO: trains DIR/NAME on DIR/TEXT.
-learn() {
-  # shellcheck disable=SC2086  # options of several words
-  (train "$dir/$1" "$STEPS" $BASE --src "$dir/$2.$3" --tgt "$dir/$2.$4" --vocab "$dir/bpe.model" \
-    --valid-src "$(text "$VALID" "$3")" --valid-tgt "$(text "$VALID" "$4")" --keep 1) \
-    2>> "$dir/$1.log" || { tail -n 2 "$dir/$1.log" >&2; exit 1; }
-}
 learn noisy noisy "$FROM" "$TO"
 learn reverse noisy "$TO" "$FROM"
 
 # Cross-entropy per word of each side given the other.
 tx-decode -q -m "$dir/noisy" --tgt "$dir/noisy.$TO" --scores "$dir/noisy.$FROM" | cut -f 2 > "$dir/to"
 tx-decode -q -m "$dir/reverse" --tgt "$dir/noisy.$FROM" --scores "$dir/noisy.$TO" | cut -f 2 > "$dir/from"
-paste "$dir/to" "$dir/from" "$dir/noisy.$FROM" "$dir/noisy.$TO" | awk -F '\t' '{
-  a = -$1 / (split($4, words, " ") + 1)
-  b = -$2 / (split($3, words, " ") + 1)
+for side in "$FROM" "$TO"; do awk '{ print NF + 1 }' "$dir/noisy.$side" > "$dir/words.$side"; done
+paste "$dir/to" "$dir/words.$TO" "$dir/from" "$dir/words.$FROM" | awk '{
+  a = -$1 / $2
+  b = -$3 / $4
   difference = a > b ? a - b : b - a
   printf "%d\t%.4f\n", NR, difference + (a + b) / 2 }' | sort -s -k 2,2gr > "$dir/ranked"
 count=$(($(wc -l < "$dir/ranked") * DROP / 100))
 head -n "$count" "$dir/ranked" | cut -f 1 | sort -n > "$dir/dropped"
 for side in "$FROM" "$TO"; do
-  awk 'NR == FNR { dropped[$1]; next } !(FNR in dropped)' "$dir/dropped" "$dir/noisy.$side" \
+  awk 'FILENAME == ARGV[1] { dropped[$1]; next } !(FNR in dropped)' "$dir/dropped" "$dir/noisy.$side" \
     > "$dir/kept.$side"
 done
 learn filtered kept "$FROM" "$TO"
 
-awk 'NR == FNR { dropped[$1]; next } { all += $1; pairs++; if (FNR in dropped) found += $1; n += FNR in dropped }
+awk 'FILENAME == ARGV[1] { dropped[$1]; n++; next } { all += $1; if (FNR in dropped) found += $1 }
   END { printf "%d of %d pairs are dropped, %d of %d planted ones among them: %.1f %% are found, ", \
-      n, pairs, found, all, all ? 100 * found / all : 0
+      n, FNR, found, all, all ? 100 * found / all : 0
     printf "%.1f %% of the dropped pairs are planted\n\n", n ? 100 * found / n : 0 }' \
   "$dir/dropped" "$dir/planted"
 echo '| trained on | pairs | BLEU |'
 echo '|---|---|---|'
-for name in noisy filtered; do
-  [ $name = noisy ] && pairs=$dir/noisy.$TO || pairs=$dir/kept.$TO
-  tx-decode -q -m "$dir/$name" < "$(text "$TEST" "$FROM")" > "$dir/$name.out"
-  # shellcheck disable=SC2086
-  printf '| %s | %s | %s |\n' $name "$(wc -l < "$pairs")" \
-    "$(tx-bleu $SCORE --score-only "$(text "$TEST" "$TO")" < "$dir/$name.out")"
-done
+echo "| noisy | $(wc -l < "$dir/noisy.$TO") | $(score noisy) |"
+echo "| filtered | $(wc -l < "$dir/kept.$TO") | $(score filtered) |"
 echo
 hash_of_settings "$dir"

@@ -89,3 +89,31 @@ checkpoints() {
 flops_per_token() {
   awk '/ product FLOPs/ { gsub(",", ""); print $9 / $1 / (substr($3, 2) + $6) }' "$1"
 }
+
+# Below, for scripts that compare models trained on parts of one text: DATA, DIR and the settings
+# STEPS BASE VALID TEST FROM TO FORM SCORE are those of paper/runs.sh, in variables; the vocabulary is
+# DIR/bpe.model.
+
+# text NAME LANGUAGE: a file of DATA.
+# shellcheck disable=SC2154  # data and dir are the script's
+text() { echo "$data/$1$FORM.$2"; }
+
+# learn NAME TEXT FROM TO [OPTION...]: trains DIR/NAME on DIR/TEXT.FROM and DIR/TEXT.TO.
+learn() {
+  name=$1 of=$2 source=$3 target=$4
+  shift 4
+  # shellcheck disable=SC2086  # BASE is split into words
+  (train "$dir/$name" "$STEPS" $BASE --src "$dir/$of.$source" --tgt "$dir/$of.$target" \
+    --vocab "$dir/bpe.model" --valid-src "$(text "$VALID" "$source")" \
+    --valid-tgt "$(text "$VALID" "$target")" --keep 1 "$@") 2>> "$dir/$name.log" ||
+    { tail -n 2 "$dir/$name.log" >&2; exit 1; }
+}
+
+# score MODEL [OPTION...]: the score of DIR/MODEL on TEST; options of tx-decode.
+score() {
+  name=$1
+  shift
+  tx-decode -q -m "$dir/$name" "$@" < "$(text "$TEST" "$FROM")" > "$dir/$name.out"
+  # shellcheck disable=SC2086
+  tx-bleu $SCORE --score-only "$(text "$TEST" "$TO")" < "$dir/$name.out"
+}
