@@ -1,0 +1,90 @@
+#!/bin/sh
+# Sequence-level distillation (Kim and Rush, 2016): a small student learns the outputs of a teacher,
+# or of an ensemble of teachers. Of their n best outputs of a training line the student gets the one
+# closest to the reference by chrF. The student decodes greedily in int8, with a shortlist.
+#   sh examples/distill.sh DATA DIR "TEACHER..." [SETTING=VALUE]... > TABLE
+# TEACHER: models of one vocabulary, such as averages of runs of multi30k.sh with several seeds.
+# DATA and the record of settings, DIR/settings, are as for paper/runs.sh. Run it again to resume.
+# NBEST=8  outputs of a line, which is also the size of the beam
+# STEPS=4000  BASE="--preset modern --encoder-layers 4 --decoder-layers 1"  of the students. One
+#             learns the outputs, the other, for comparison, the references.
+# TEACHERS="--beam 5 --alpha 1"  options of tx-decode with the teachers     VOCAB=8000
+# TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de FORM=.lc.norm.tok
+# SCORE="--tokenize none --lowercase", as for runs.sh
+# Columns: BLEU, lines per second on one thread without start-up, megabytes of the model files.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/train.sh"
+usage='usage: distill.sh DATA DIR "TEACHER..." [SETTING=VALUE]... > TABLE'
+data=${1:?"$usage"} dir=${2:?"DIR is missing"} teachers=${3:?"TEACHER is missing"}
+shift 3
+NBEST=8 STEPS=4000 BASE='--preset modern --encoder-layers 4 --decoder-layers 1'
+TEACHERS='--beam 5 --alpha 1' VOCAB=8000
+TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de
+FORM=.lc.norm.tok SCORE='--tokenize none --lowercase'
+recorded='NBEST STEPS BASE TEACHERS VOCAB TRAIN VALID TEST FROM TO FORM SCORE'
+settings "$recorded" "$@"
+src=$(text "$TRAIN" "$FROM") tgt=$(text "$TRAIN" "$TO")
+# shellcheck disable=SC2086  # lists of words, here and below
+same_settings "$dir" "$recorded" "$src" "$tgt" "$(text "$VALID" "$FROM")" "$(text "$VALID" "$TO")" \
+  "$(text "$TEST" "$FROM")" "$(text "$TEST" "$TO")" $teachers
+
+# The closest of the n best; the first of equal ones.
+if [ ! -e "$dir/outputs.$TO" ]; then
+  # shellcheck disable=SC2086,SC2046
+  tx-decode -q $(printf ' -m %s' $teachers) --beam "$NBEST" --nbest "$NBEST" < "$src" > "$dir/nbest"
+  awk -F '\t' 'FILENAME == ARGV[1] { reference[FNR] = $0; next } { print reference[$1] }' \
+    "$tgt" "$dir/nbest" > "$dir/references"
+  cut -f 5- "$dir/nbest" |
+    tx-bleu --force --metric chrf --sentence --score-only --digits 4 "$dir/references" > "$dir/chrf"
+  paste "$dir/chrf" "$dir/nbest" | awk -F '\t' '
+    $2 != line { if (NR > 1) print best; line = $2; most = -1 }
+    $1 > most { most = $1; best = $0; sub(/^([^\t]*\t)([^\t]*\t)([^\t]*\t)([^\t]*\t)([^\t]*\t)/, "", best) }
+    END { print best }' > "$dir/new"
+  mv "$dir/new" "$dir/outputs.$TO"
+  rm "$dir/nbest" "$dir/references"
+fi
+cp "$src" "$dir/outputs.$FROM"
+for side in "$FROM" "$TO"; do cp "$(text "$TRAIN" "$side")" "$dir/pairs.$side"; done
+[ -e "$dir/bpe.model" ] || tx-bpe train --vocab-size "$VOCAB" -o "$dir/bpe.model" "$src" "$tgt"
+learn student outputs "$FROM" "$TO"
+learn without pairs "$FROM" "$TO"
+tx-avg -q --to int8 -o "$dir/student.int8" "$dir/student"
+tx-avg -q --to int8 -o "$dir/without.int8" "$dir/without"
+[ -e "$dir/shortlist" ] || {
+  tx-attn-dump -m "$dir/student" --align --words --tgt "$dir/outputs.$TO" "$src" > "$dir/links"
+  tx-bpe shortlist -m "$dir/student" --src "$src" --tgt "$dir/outputs.$TO" --links "$dir/links" \
+    -o "$dir/shortlist.new"
+  mv "$dir/shortlist.new" "$dir/shortlist"
+}
+
+# row NAME FILES OPTION...: translates TEST; the time without that of an empty text.
+now() { date +%s.%N; }
+row() {
+  row=$1 files=$2
+  shift 2
+  start=$(now)
+  tx-decode -q --threads 1 "$@" < /dev/null
+  middle=$(now)
+  tx-decode -q --threads 1 "$@" < "$(text "$TEST" "$FROM")" > "$dir/out"
+  rate=$(echo "$start $middle $(now)" |
+    awk -v lines="$(wc -l < "$dir/out")" '{ printf "%.0f", lines / ($3 - 2 * $2 + $1) }')
+  # shellcheck disable=SC2086
+  bleu=$(tx-bleu $SCORE --score-only "$(text "$TEST" "$TO")" < "$dir/out")
+  # shellcheck disable=SC2086
+  size=$(cat $files | wc -c | awk '{ printf "%.1f", $1 / 1e6 }')
+  echo "| $row | $bleu | $rate | $size |"
+}
+echo '| model | score | lines/s | MB |'
+echo '|---|---|---|---|'
+# shellcheck disable=SC2086,SC2046
+row "teacher, $TEACHERS" "$teachers" $(printf ' -m %s' $teachers) $TEACHERS
+row 'student, beam 4, fp32' "$dir/student/last.safetensors" -m "$dir/student" --precision fp32
+small="$dir/student.int8"
+row 'student, greedy, int8' "$small" -m "$small" --beam 1 --precision int8
+row 'student, greedy, int8, shortlist' "$small $dir/shortlist" -m "$small" --beam 1 \
+  --precision int8 --shortlist "$dir/shortlist"
+row 'the same, trained on the references' "$dir/without.int8 $dir/shortlist" -m "$dir/without.int8" \
+  --beam 1 --precision int8 --shortlist "$dir/shortlist"
+echo
+hash_of_settings "$dir"
