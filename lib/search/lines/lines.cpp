@@ -205,14 +205,17 @@ WordScores words_of(const TokenHypothesis& h, LineForm form, const Vocabulary& v
 std::string format_line(const Line& line, const Translation& translation,
                         const LineOptions& options, const Vocabulary& vocabulary,
                         const std::vector<std::string>& columns, std::span<const int> prompt) {
+  const bool several = options.list || options.scores || options.word_scores || !columns.empty();
   std::string out;
   for (size_t rank = 0; rank < translation.size(); ++rank) {
     const TokenHypothesis& h = translation[rank];
+    std::string text = output(h, options, vocabulary, prompt);
+    if (several) std::replace(text.begin(), text.end(), '\t', ' ');
     if (options.list) out += std::to_string(line.number) + "\t" + std::to_string(rank + 1) + "\t";
     if (options.list || options.scores) {
       out += six_decimals(h.score) + "\t" + six_decimals(h.log_p) + "\t";
     }
-    out += output(h, options, vocabulary, prompt);
+    out += text;
     if (options.word_scores) out += "\t" + joined(words_of(h, options.form, vocabulary).log_p);
     if (!columns.empty()) out += "\t" + columns[rank];
     out += "\n";

@@ -83,8 +83,8 @@ Translation join_parts(const std::vector<Translation>& parts, double alpha);
 //   scores         SCORE TAB LOG_P TAB TEXT
 //   list           LINE TAB RANK TAB SCORE TAB LOG_P TAB TEXT, one for each output
 //   word_scores    TAB LOG_P ... appended to each (WordScores)
-// then TAB and its element of `columns`, if there are any. Logarithms are natural and have six
-// decimals. prompt: the tokens that the outputs continue.
+// then TAB and its element of `columns`, if there are any. With several columns a tab in TEXT becomes
+// a space. Logarithms are natural and have six decimals. prompt: the tokens that the outputs continue.
 std::string format_line(const Line& line, const Translation& translation,
                         const LineOptions& options, const Vocabulary& vocabulary,
                         const std::vector<std::string>& columns = {},

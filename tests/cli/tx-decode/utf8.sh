@@ -20,3 +20,12 @@ sed 's/.*/<0xFF> <0xC3> <0xC3>/' in > given
 expect_status 0 tx-decode -m model --pieces --tgt given in
 expect_stdout_contains '<0xFF> <0xC3> <0xC3>'
 expect_stdout_lacks inf
+
+# A tab in an output is a space among columns, and itself in JSON.
+printf 'a man\n' > in
+printf 'ein\tmann\n' > given
+expect_status 0 tx-decode -m model --tgt given --word-scores in
+[ "$(last_stdout | cut -f 3)" = 'ein mann' ] || fail "$(last_stdout)"
+[ "$(last_stdout | awk -F '\t' '{ print NF }')" = 4 ] || fail "$(last_stdout)"
+expect_status 0 tx-decode -m model --tgt given --json in
+expect_stdout_contains '"text":"ein\tmann"'
