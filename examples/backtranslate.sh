@@ -4,26 +4,19 @@
 # (Edunov et al., 2018) and with a tag in front (Caswell et al., 2019).
 #   sh examples/backtranslate.sh DATA DIR [SETTING=VALUE]... > TABLE
 # DATA and the record of settings, DIR/settings, are as for paper/runs.sh. Run it again to resume.
+# Settings, beside those of compare() in train.sh:
 # PAIRS=10000  the parallel text is the first PAIRS of TRAIN; of the other pairs only the target is
 #              used, as monolingual text. The last row of the table trains on all pairs.
 # DECODE="--sample"  TAG="<bt>"  how sources are made, and what precedes them
-# STEPS=1000  BASE="--preset modern"  of every model     VOCAB=8000
-# TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de FORM=.lc.norm.tok
-# SCORE="--tokenize none --lowercase", as for runs.sh
+# STEPS=1000  BASE="--preset modern"  of every model
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/train.sh"
 data=${1:?"usage: backtranslate.sh DATA DIR [SETTING=VALUE]... > TABLE"}
 dir=${2:?"DIR is missing"}
 shift 2
-PAIRS=10000 DECODE=--sample TAG='<bt>' STEPS=1000 BASE='--preset modern' VOCAB=8000
-TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de
-FORM=.lc.norm.tok SCORE='--tokenize none --lowercase'
-recorded='PAIRS DECODE TAG STEPS BASE VOCAB TRAIN VALID TEST FROM TO FORM SCORE'
-settings "$recorded" "$@"
-same_settings "$dir" "$recorded" "$(text "$TRAIN" "$FROM")" "$(text "$TRAIN" "$TO")" \
-  "$(text "$VALID" "$FROM")" "$(text "$VALID" "$TO")" "$(text "$TEST" "$FROM")" \
-  "$(text "$TEST" "$TO")"
+PAIRS=10000 DECODE=--sample TAG='<bt>' STEPS=1000 BASE='--preset modern'
+compare 'PAIRS DECODE TAG' "$@"
 
 for side in "$FROM" "$TO"; do
   cp "$(text "$TRAIN" "$side")" "$dir/whole.$side"

@@ -5,12 +5,11 @@
 #   sh examples/distill.sh DATA DIR "TEACHER..." [SETTING=VALUE]... > TABLE
 # TEACHER: models of one vocabulary, such as averages of runs of multi30k.sh with several seeds.
 # DATA and the record of settings, DIR/settings, are as for paper/runs.sh. Run it again to resume.
+# Settings, beside those of compare() in train.sh:
 # NBEST=8  outputs of a line, which is also the size of the beam
 # STEPS=4000  BASE="--preset modern --encoder-layers 4 --decoder-layers 1"  of the students. One
 #             learns the outputs, the other, for comparison, the references.
-# TEACHERS="--beam 5 --alpha 1"  options of tx-decode with the teachers     VOCAB=8000
-# TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de FORM=.lc.norm.tok
-# SCORE="--tokenize none --lowercase", as for runs.sh
+# TEACHERS="--beam 5 --alpha 1"  options of tx-decode with the teachers
 # Columns: BLEU, lines per second on one thread without start-up, megabytes of the model files.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -19,15 +18,8 @@ usage='usage: distill.sh DATA DIR "TEACHER..." [SETTING=VALUE]... > TABLE'
 data=${1:?"$usage"} dir=${2:?"DIR is missing"} teachers=${3:?"TEACHER is missing"}
 shift 3
 NBEST=8 STEPS=4000 BASE='--preset modern --encoder-layers 4 --decoder-layers 1'
-TEACHERS='--beam 5 --alpha 1' VOCAB=8000
-TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de
-FORM=.lc.norm.tok SCORE='--tokenize none --lowercase'
-recorded='NBEST STEPS BASE TEACHERS VOCAB TRAIN VALID TEST FROM TO FORM SCORE'
-settings "$recorded" "$@"
-src=$(text "$TRAIN" "$FROM") tgt=$(text "$TRAIN" "$TO")
-# shellcheck disable=SC2086  # lists of words, here and below
-same_settings "$dir" "$recorded" "$src" "$tgt" "$(text "$VALID" "$FROM")" "$(text "$VALID" "$TO")" \
-  "$(text "$TEST" "$FROM")" "$(text "$TEST" "$TO")" $teachers
+TEACHERS='--beam 5 --alpha 1'
+compare 'NBEST TEACHERS' "$@"
 
 # The closest of the n best; the first of equal ones.
 if [ ! -e "$dir/outputs.$TO" ]; then
@@ -35,14 +27,14 @@ if [ ! -e "$dir/outputs.$TO" ]; then
   tx-decode -q $(printf ' -m %s' $teachers) --beam "$NBEST" --nbest "$NBEST" < "$src" > "$dir/nbest"
   awk -F '\t' 'FILENAME == ARGV[1] { reference[FNR] = $0; next } { print reference[$1] }' \
     "$tgt" "$dir/nbest" > "$dir/references"
-  cut -f 5- "$dir/nbest" |
+  cut -f 5 "$dir/nbest" |
     tx-bleu --force --metric chrf --sentence --score-only --digits 4 "$dir/references" > "$dir/chrf"
   paste "$dir/chrf" "$dir/nbest" | awk -F '\t' '
     $2 != line { if (NR > 1) print best; line = $2; most = -1 }
-    $1 > most { most = $1; best = $0; sub(/^([^\t]*\t)([^\t]*\t)([^\t]*\t)([^\t]*\t)([^\t]*\t)/, "", best) }
+    $1 > most { most = $1; best = $6 }
     END { print best }' > "$dir/new"
   mv "$dir/new" "$dir/outputs.$TO"
-  rm "$dir/nbest" "$dir/references"
+  rm "$dir/nbest" "$dir/references" "$dir/chrf"
 fi
 cp "$src" "$dir/outputs.$FROM"
 for side in "$FROM" "$TO"; do cp "$(text "$TRAIN" "$side")" "$dir/pairs.$side"; done

@@ -28,14 +28,8 @@ for names in "$TRAIN" "$VALID" "$TEST"; do
     set -- "$@" "$(of_general "$names" "$side")" "$(of_domain "$names" "$side")"
   done
 done
-same_settings "$dir" "$recorded" "$@"
+same_settings "$dir" "$recorded" "$@" ${MODEL:+"$MODEL"}
 
-# quiet NAME COMMAND...: its messages go to DIR/NAME.log.
-quiet() {
-  log=$dir/$1.log
-  shift
-  ("$@") 2>> "$log" || { tail -n 2 "$log" >&2; exit 1; }
-}
 if [ -n "$MODEL" ]; then
   cp -L "$MODEL" "$dir/general.safetensors"
 else
@@ -59,7 +53,7 @@ for side in "$FROM" "$TO"; do
     cat "$dir/domain.$side" - > "$dir/mixed.$side"
 done
 
-score() {  # MODEL: the last two columns
+scores() {  # MODEL: the last two columns
   for test in "$(of_general "$TEST" "")" "$(of_domain "$TEST" "")"; do
     tx-decode -q -m "$1" < "$test$FROM" > "$dir/out"
     # shellcheck disable=SC2086
@@ -68,14 +62,14 @@ score() {  # MODEL: the last two columns
 }
 echo '| fine-tuned on | rate | general | domain |'
 echo '|---|---|---|---|'
-echo "| nothing | |$(score "$dir/general.safetensors")"
+echo "| nothing | |$(scores "$dir/general.safetensors")"
 for text in domain mixed; do
   for rate in $RATES; do
     run=$dir/$text-$rate
     quiet "$text-$rate" train "$run" "$TUNE" --init "$dir/general.safetensors" --lr "$rate" --keep 1 \
       --src "$dir/$text.$FROM" --tgt "$dir/$text.$TO" \
       --valid-src "$(of_domain "$VALID" "$FROM")" --valid-tgt "$(of_domain "$VALID" "$TO")"
-    echo "| $text | $rate |$(score "$run")"
+    echo "| $text | $rate |$(scores "$run")"
   done
 done
 echo

@@ -5,25 +5,18 @@
 # trained on the noisy and on the remaining text are compared.
 #   sh examples/noisy_data.sh DATA DIR [SETTING=VALUE]... > TABLE
 # DATA and the record of settings, DIR/settings, are as for paper/runs.sh. Run it again to resume.
+# Settings, beside those of compare() in train.sh:
 # NOISE=30   percent of the pairs that get the target of another one; 0: filters DATA as it is
 # DROP=30    percent of the pairs that are dropped
-# STEPS=1000  BASE="--preset modern"  of every model     VOCAB=8000
-# TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de FORM=.lc.norm.tok
-# SCORE="--tokenize none --lowercase", as for runs.sh
+# STEPS=1000  BASE="--preset modern"  of every model
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/train.sh"
 data=${1:?"usage: noisy_data.sh DATA DIR [SETTING=VALUE]... > TABLE"}
 dir=${2:?"DIR is missing"}
 shift 2
-NOISE=30 DROP=30 STEPS=1000 BASE='--preset modern' VOCAB=8000
-TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de
-FORM=.lc.norm.tok SCORE='--tokenize none --lowercase'
-recorded='NOISE DROP STEPS BASE VOCAB TRAIN VALID TEST FROM TO FORM SCORE'
-settings "$recorded" "$@"
-src=$(text "$TRAIN" "$FROM") tgt=$(text "$TRAIN" "$TO")
-same_settings "$dir" "$recorded" "$src" "$tgt" "$(text "$VALID" "$FROM")" "$(text "$VALID" "$TO")" \
-  "$(text "$TEST" "$FROM")" "$(text "$TEST" "$TO")"
+NOISE=30 DROP=30 STEPS=1000 BASE='--preset modern'
+compare 'NOISE DROP' "$@"
 
 # The pairs to spoil are drawn; each gets the target of the one drawn before it, so that the targets
 # are the same sentences as before. planted: 1 for a spoilt pair.

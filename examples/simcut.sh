@@ -3,12 +3,11 @@
 # pretraining in both directions at once, compared with plain training.
 #   sh examples/simcut.sh DATA DIR [SETTING=VALUE]... > TABLE
 # DATA and the record of settings, DIR/settings, are as for paper/runs.sh. Run it again to resume.
+# Settings, beside those of compare() in train.sh:
 # STEPS=7000  BASE="--preset modern"  of the plain model, of SimCut, and of the pretraining
 # SIMCUT="--consistency simcut"
 # TUNE=3500  OPTIONS="--lr 0.002 --warmup 400 --dropout 0.3"  steps and options after the pretraining
-# DECODE="--beam 5 --alpha 1"  VOCAB=8000
-# TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de FORM=.lc.norm.tok
-# SCORE="--tokenize none --lowercase", as for runs.sh
+# DECODE="--beam 5 --alpha 1"
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/train.sh"
@@ -17,14 +16,8 @@ dir=${2:?"DIR is missing"}
 shift 2
 STEPS=7000 BASE='--preset modern' SIMCUT='--consistency simcut' TUNE=3500
 OPTIONS='--lr 0.002 --warmup 400 --dropout 0.3'
-DECODE='--beam 5 --alpha 1' VOCAB=8000
-TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de
-FORM=.lc.norm.tok SCORE='--tokenize none --lowercase'
-recorded='STEPS BASE SIMCUT TUNE OPTIONS DECODE VOCAB TRAIN VALID TEST FROM TO FORM SCORE'
-settings "$recorded" "$@"
-src=$(text "$TRAIN" "$FROM") tgt=$(text "$TRAIN" "$TO")
-same_settings "$dir" "$recorded" "$src" "$tgt" "$(text "$VALID" "$FROM")" "$(text "$VALID" "$TO")" \
-  "$(text "$TEST" "$FROM")" "$(text "$TEST" "$TO")"
+DECODE='--beam 5 --alpha 1'
+compare 'SIMCUT TUNE OPTIONS DECODE' "$@"
 
 cp "$src" "$dir/pairs.$FROM"
 cp "$tgt" "$dir/pairs.$TO"
@@ -39,11 +32,9 @@ cat "$tgt" "$src" > "$dir/directions.$TO"
   learn both directions "$FROM" "$TO" $SIMCUT
 }
 cp -L "$dir/both/last.safetensors" "$dir/both.safetensors"
+BASE=$OPTIONS STEPS=$TUNE
 # shellcheck disable=SC2086
-(train "$dir/bi-simcut" "$TUNE" --init "$dir/both.safetensors" $OPTIONS $SIMCUT --keep 1 \
-  --src "$src" --tgt "$tgt" --valid-src "$(text "$VALID" "$FROM")" \
-  --valid-tgt "$(text "$VALID" "$TO")") 2>> "$dir/bi-simcut.log" ||
-  { tail -n 2 "$dir/bi-simcut.log" >&2; exit 1; }
+learn bi-simcut pairs "$FROM" "$TO" --init "$dir/both.safetensors" $SIMCUT
 
 echo '| training | score |'
 echo '|---|---|'

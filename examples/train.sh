@@ -90,23 +90,44 @@ flops_per_token() {
   awk '/ product FLOPs/ { gsub(",", ""); print $9 / $1 / (substr($3, 2) + $6) }' "$1"
 }
 
-# Below, for scripts that compare models trained on parts of one text: DATA, DIR and the settings
-# STEPS BASE VALID TEST FROM TO FORM SCORE are those of paper/runs.sh, in variables; the vocabulary is
-# DIR/bpe.model.
+# quiet NAME COMMAND...: its messages go to DIR/NAME.log; the last two are shown if it fails.
+# shellcheck disable=SC2154  # data and dir, here and below, are the script's
+quiet() {
+  log=$dir/$1.log
+  shift
+  ("$@") 2>> "$log" || { tail -n 2 "$log" >&2; exit 1; }
+}
+
+# For scripts that compare models on texts in DATA: their own settings are variables, and
+# compare NAMES ARGUMENT... adds those below and calls settings() and same_settings().
+# STEPS and BASE are those of every model.
+# VOCAB=8000  TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de FORM=.lc.norm.tok
+# SCORE="--tokenize none --lowercase"  as for paper/runs.sh; the vocabulary is DIR/bpe.model
+compare() {
+  recorded="$1 STEPS BASE VOCAB TRAIN VALID TEST FROM TO FORM SCORE"
+  shift
+  VOCAB=8000 TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de
+  FORM=.lc.norm.tok SCORE='--tokenize none --lowercase'
+  settings "$recorded" "$@"
+  src=$(text "$TRAIN" "$FROM") tgt=$(text "$TRAIN" "$TO")
+  # shellcheck disable=SC2086  # models besides the texts, a list of words
+  same_settings "$dir" "$recorded" "$src" "$tgt" "$(text "$VALID" "$FROM")" \
+    "$(text "$VALID" "$TO")" "$(text "$TEST" "$FROM")" "$(text "$TEST" "$TO")" ${teachers-}
+}
 
 # text NAME LANGUAGE: a file of DATA.
-# shellcheck disable=SC2154  # data and dir are the script's
 text() { echo "$data/$1$FORM.$2"; }
 
-# learn NAME TEXT FROM TO [OPTION...]: trains DIR/NAME on DIR/TEXT.FROM and DIR/TEXT.TO.
+# learn NAME TEXT FROM TO [OPTION...]: trains DIR/NAME on DIR/TEXT.FROM and DIR/TEXT.TO. With --init
+# the vocabulary is that of the model.
 learn() {
   name=$1 of=$2 source=$3 target=$4
   shift 4
+  case " $* " in *' --init '*) ;; *) set -- --vocab "$dir/bpe.model" "$@" ;; esac
   # shellcheck disable=SC2086  # BASE is split into words
-  (train "$dir/$name" "$STEPS" $BASE --src "$dir/$of.$source" --tgt "$dir/$of.$target" \
-    --vocab "$dir/bpe.model" --valid-src "$(text "$VALID" "$source")" \
-    --valid-tgt "$(text "$VALID" "$target")" --keep 1 "$@") 2>> "$dir/$name.log" ||
-    { tail -n 2 "$dir/$name.log" >&2; exit 1; }
+  quiet "$name" train "$dir/$name" "$STEPS" $BASE --src "$dir/$of.$source" \
+    --tgt "$dir/$of.$target" --valid-src "$(text "$VALID" "$source")" \
+    --valid-tgt "$(text "$VALID" "$target")" --keep 1 "$@"
 }
 
 # score MODEL [OPTION...]: the score of DIR/MODEL on TEST; options of tx-decode.

@@ -31,7 +31,6 @@ TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de
 FORM=.lc.norm.tok SCORE='--tokenize none --lowercase' VOCAB=8000 LAUNCH=''
 recorded='STEPS BASE AVERAGE TRAIN VALID TEST FROM TO FORM SCORE VOCAB'
 settings "$recorded SEEDS LAUNCH" "$@"
-text() { echo "$data/$1$FORM.$2"; }
 same_settings "$dir" "$recorded" "$(text "$TRAIN" "$FROM")" "$(text "$TRAIN" "$TO")" \
   "$(text "$VALID" "$FROM")" "$(text "$VALID" "$TO")" "$(text "$TEST" "$FROM")" \
   "$(text "$TEST" "$TO")"
