@@ -250,7 +250,7 @@ void describe_optimizer(Options& o, TrainOptions& t) {
   o.group("Optimizer").goes_with({"--replay"});
   o.add("--optimizer", t.optimizer, "adam|sgd|muon", "optimizer",
         "muon: the matrices of the layers move along their momentum, made orthogonal (Jordan et "
-        "al., 2024), everything else by Adam; both take the same learning rate.")
+        "al., 2024), everything else by Adam.")
       .one_of({"adam", "sgd", "muon"});
   o.add("--schedule", t.schedule, "paper|inverse-sqrt|cosine|linear|constant",
         "learning-rate schedule",

@@ -11,8 +11,8 @@ namespace {
 constexpr double a = 3.4445, b = -4.7750, c = 2.0315;
 constexpr int iterations = 5;
 
-// The root mean square of an update relative to the learning rate, about that of Adam's, so that
-// both take the same rate (Liu et al., 2025, "Muon is scalable for LLM training").
+// The root mean square of an update relative to the learning rate: about that of Adam, so that one
+// rate serves both (Liu et al., 2025, "Muon is scalable for LLM training").
 constexpr double update_size = 0.2;
 
 ElementRange range_of(const ParameterEntry& e) { return {e.offset, e.rows * e.cols}; }

@@ -14,10 +14,10 @@ class Muon {
 
   // Of the blocks: the matrices of the layers, which are adjacent.
   ElementRange matrices() const { return matrices_; }
-  // Replaces the direction of `range` by its momentum, which is `state` of moment1().
+  // Updates the momentum of `range`, which is `state` of moment1(), and sets its directions.
   void average(ElementRange range, ElementRange state);
   // After average() of every range that this rank updates: gathers the directions of all ranks,
-  // unless `shards` is null, and makes those of the matrices in `ranges` orthogonal.
+  // unless `shards` is null, and makes each matrix that overlaps one of `ranges` orthogonal.
   void orthogonalise(Shards* shards, const std::vector<ElementRange>& ranges);
   // Moves the weights of `range` along their directions. `bf16_weights` is empty or a whole block.
   void update(ElementRange range, Matrix bf16_weights, const AdamSettings& settings);
