@@ -6,6 +6,7 @@
 // (name, the variable that it stands for). A string is a u16 length that counts its NUL, then its
 // bytes.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -19,7 +20,7 @@ namespace tx {
 namespace {
 
 constexpr uint32_t binary_version = 6, transformer_revision = 7;
-enum class Type : uint8_t { f32 = 0, i8 = 1, i16 = 2 };  // as CTranslate2 numbers them
+enum class Type : uint8_t { f32 = 0, i8 = 1, i16 = 2, i32 = 3 };  // as CTranslate2 numbers them
 
 struct Variable {
   std::vector<uint32_t> shape;  // empty: a scalar
@@ -146,7 +147,7 @@ class Spec {
     flag(to + "scale_embeddings", config_.scaled_embeddings);
     weights(to + (config_.is_decoder(side) ? "embeddings/weight" : "embeddings_0/weight"),
             {config_.shares_embeddings() ? "embedding.weight" : name + ".embedding.weight"});
-    positions(to + "position_encodings/encodings", name);
+    if (!config_.rotary()) positions(to + "position_encodings/encodings", name);
     if (config_.pre_norm()) norm(to + "layer_norm", name + ".norm");
     if (config_.is_decoder(side)) {
       scalar(to + "alignment_layer", Type::i16, int16_t(-1));
@@ -165,15 +166,29 @@ class Spec {
     linear(to + "self_attention/linear_0", {self + "q_proj", self + "k_proj", self + "v_proj"});
     linear(to + "self_attention/linear_1", {self + "out_proj"});
     norm(to + "self_attention/layer_norm", from + "self_attn_norm");
+    key_heads(to + "self_attention/");
+    if (config_.rotary()) {
+      scalar(to + "self_attention/rotary_dim", Type::i32, int32_t(config_.d_k));
+      flag(to + "self_attention/rotary_interleave", false);
+      scalar(to + "self_attention/rotary_base", Type::f32,
+             std::bit_cast<uint32_t>(float(config_.rotary_base)));
+    }
     if (cross) {
+      key_heads(to + "attention/");
       linear(to + "attention/linear_0", {other + "q_proj"});
       linear(to + "attention/linear_1", {other + "k_proj", other + "v_proj"});
       linear(to + "attention/linear_2", {other + "out_proj"});
       norm(to + "attention/layer_norm", from + "cross_attn_norm");
     }
-    linear(to + "ffn/linear_0", {from + "ffn.in_proj"});
+    linear(to + "ffn/linear_0", {from + (config_.gated() ? "ffn.gate_proj" : "ffn.in_proj")});
+    if (config_.gated()) linear(to + "ffn/linear_0_noact", {from + "ffn.in_proj"});
     linear(to + "ffn/linear_1", {from + "ffn.out_proj"});
     norm(to + "ffn/layer_norm", from + "ffn_norm");
+  }
+
+  void key_heads(const std::string& to) {
+    if (config_.key_heads() != config_.heads)
+      scalar(to + "num_heads_kv", Type::i32, int32_t(config_.key_heads()));
   }
 
   int8_t activation() const {
@@ -183,8 +198,10 @@ class Spec {
       case Activation::gelu_tanh:
         return 1;
       case Activation::silu:
+      case Activation::swiglu:
         return 2;
       case Activation::gelu:
+      case Activation::geglu:
         return 3;
       case Activation::gelu_sigmoid:
         return 4;
@@ -249,13 +266,11 @@ void check_ctranslate2_can_read(const ModelReader& model) {
                     "CTranslate2 quantises weights itself when it loads them");
   if (c.d_v != c.d_k || c.heads * c.d_k != c.d_model)
     refuse("d_k or d_v differs from d_model / heads (--d-k, --d-v)");
-  if (c.gated())
-    refuse("its feed-forward layers are gated (--activation " + c.activation.name + ")");
-  if (c.norm_type != NormType::layer) refuse("it uses RMSNorm (--norm-type rms)");
-  if (c.kv_heads != c.heads) refuse("it uses grouped-query attention (--kv-heads)");
   if (c.window) refuse("it uses sliding-window attention (--window)");
-  if (!c.sinusoids() && (!c.learned_positions() || c.position_offset))
+  if (!c.sinusoids() && !c.rotary() && (!c.learned_positions() || c.position_offset))
     refuse("its positions are " + c.positions.name + " (--positions)");
+  if (c.rotary_scaling != RotaryScaling::none)
+    refuse("its rotary positions are scaled (--rotary-scaling)");
 }
 
 // The tokens in order of id, as JSON.

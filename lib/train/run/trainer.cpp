@@ -69,10 +69,6 @@ int start(TrainOptions& options, Options& given, const std::string& command,
     settle_preset(options, given, data.corpora, log);
     config["options"] = given.to_json();
   }
-  if (options.preset == "modern" && options.kind == ModelKind::encoder_decoder)
-    log.info(
-        "tx-convert cannot export encoder-decoder models of preset modern to other toolkits; it "
-        "can export those of preset tiny");
   const PairLengths lengths = data.corpora.train_lengths();
   RunSpec spec = make_run_spec(options, std::move(data), "", config);
   send_run_spec(spec, options, given, replicas);

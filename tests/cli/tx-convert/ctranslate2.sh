@@ -28,14 +28,13 @@ expect_stderr_contains '8-bit weights'
 train_small wide --vocab bpe.model --d-k 4
 expect_status 1 tx-convert --to ctranslate2 -o x wide
 expect_stderr_contains "cannot be converted to CTranslate2: d_k or d_v differs from d_model / heads"
-for block in "--activation swiglu/its feed-forward layers are gated (--activation swiglu)" \
-  "--norm-type rms/it uses RMSNorm" "--kv-heads 1/it uses grouped-query attention" \
-  "--no-causal-mask/it was trained with --no-causal-mask" \
+for block in "--no-causal-mask/it was trained with --no-causal-mask" \
   "--no-residual/it was trained with --no-residual" \
   "--norm-type none/it was trained with --norm-type none" \
-  "--window 3/it uses sliding-window attention" "--positions rotary/its positions are rotary"; do
+  "--window 3/it uses sliding-window attention" "--positions alibi/its positions are alibi" \
+  "--positions rotary --rotary-scaling ntk --rotary-factor 2/its rotary positions are scaled"; do
   rm -rf later
-  # shellcheck disable=SC2086  # an option and its value
+  # shellcheck disable=SC2086  # options and their values
   train_small later --vocab bpe.model ${block%%/*}
   expect_status 1 tx-convert --to ctranslate2 -o x later
   expect_stderr_contains "cannot be converted to CTranslate2: ${block#*/}"
@@ -44,6 +43,9 @@ train_small other --vocab bpe.model --activation silu --positions halves --outpu
 expect_status 0 tx-convert -q --to ctranslate2 -o other_ct2 other
 grep -qa decoder/projection/bias other_ct2/model.bin || fail 'the output bias is missing'
 ! grep -qa decoder/projection/bias ct2/model.bin || fail 'an output bias that the model lacks'
+train_small modern --vocab bpe.model --norm-type rms --positions rotary --activation swiglu --kv-heads 1
+expect_status 0 tx-convert -q --to ctranslate2 -o modern_ct2 modern
+grep -qa ffn/linear_0_noact/weight modern_ct2/model.bin || fail 'the gate is missing'
 expect_status 1 tx-convert --to ctranslate2 -o x/y run
 expect_stderr_contains 'cannot write x/y: No such file'
 expect_no_file x

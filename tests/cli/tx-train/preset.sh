@@ -58,12 +58,3 @@ for limit in "--steps 9" "--epochs 9" "--preset tiny"; do
 done
 expect_status 0 tx-train $more $valid --batch-tokens 300 --steps 1 -o patient
 [ "$(setting patient patience)" = 10 ] || fail "$(cat patient/config.json)"
-
-# Models of preset modern cannot be exported, which is printed before training.
-expect_status 0 tx-train $texts --preset modern --steps 1 -o modern
-expect_stderr_contains "cannot export encoder-decoder models of preset modern"
-expect_status 0 tx-train --resume modern --steps 2
-expect_stderr_lacks "preset modern"
-expect_status 0 tx-train --kind decoder --src train.de --vocab bpe.model --threads 1 \
-  --preset modern --steps 1 -o continuing
-expect_stderr_lacks "cannot export"

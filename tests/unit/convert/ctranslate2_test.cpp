@@ -143,6 +143,37 @@ BOOST_AUTO_TEST_CASE(other_settings) {
              weights(model, {cross + "k_proj.bias", cross + "v_proj.bias"}));
 }
 
+BOOST_AUTO_TEST_CASE(the_layers_of_preset_modern) {
+  const TempFolder folder;
+  ModelConfig config = small_config();
+  config.norm_type = NormType::rms;
+  config.positions = PositionEncoding::rotary;
+  config.activation = Activation::swiglu;
+  config.heads = 3, config.kv_heads = 1;
+  config.d_k = config.d_v = 2;
+  const Binary b = written(folder, config);
+  const ModelReader model(folder / "m");
+  BOOST_TEST(b.whole);
+  const std::string self = "encoder/layer_0/self_attention/", cross = "decoder/layer_0/attention/";
+  BOOST_TEST(b.variables.at(self + "layer_norm/gamma").shape == std::vector<uint32_t>{6});
+  BOOST_TEST(b.variables.count(self + "layer_norm/beta") == 0u);  // its absence means RMSNorm
+  BOOST_TEST(b.variables.count("encoder/position_encodings/encodings") == 0u);
+  BOOST_TEST(b.variables.at(self + "rotary_dim").data == std::string("\2\0\0\0", 4));
+  BOOST_TEST(b.variables.at(self + "rotary_interleave").data == std::string("\0", 1));
+  BOOST_TEST(b.floats(self + "rotary_base") == std::vector<float>{10000});
+  BOOST_TEST(b.variables.count(cross + "rotary_dim") == 0u);
+  for (const std::string& attention : {self, cross}) {
+    const Variable& heads = b.variables.at(attention + "num_heads_kv");
+    BOOST_TEST(heads.type == 3);
+    BOOST_TEST(heads.data == std::string("\1\0\0\0", 4));
+  }
+  BOOST_TEST(b.floats("decoder/layer_0/ffn/linear_0/weight") ==
+             weights(model, {"decoder.layers.0.ffn.gate_proj.weight"}));
+  BOOST_TEST(b.floats("decoder/layer_0/ffn/linear_0_noact/bias") ==
+             weights(model, {"decoder.layers.0.ffn.in_proj.bias"}));
+  BOOST_TEST(b.variables.at("decoder/activation").data == std::string("\2", 1));
+}
+
 BOOST_AUTO_TEST_CASE(the_rest_of_the_folder) {
   const TempFolder folder;
   written(folder, small_config());
