@@ -86,9 +86,12 @@ TX_CLONES void scale_elements(A* x, A factor, int64_t count) {
   for (int64_t i = 0; i < count; ++i) x[i] *= factor;
 }
 
-template <class A>
-TX_CLONES void add_terms(A* x, const A* square, A b, A c, int64_t n) {
-  for (int64_t j = 0; j < n; ++j) x[j] = b * x[j] + c * square[j];
+// Row i; a is added before the sum is rounded.
+template <class T, class A>
+TX_CLONES void add_terms(T* x, const T* square, int64_t i, A a, A b, A c, int64_t n) {
+  const A diagonal = b * load(x[i]) + c * load(square[i]) + a;
+  for (int64_t j = 0; j < n; ++j) store(x[j], b * load(x[j]) + c * load(square[j]));
+  store(x[i], diagonal);
 }
 
 // f(element of the type in which `block` is stored)
@@ -197,12 +200,11 @@ void Cpu::normalise(Matrix x, Matrix squares) {
 
 void Cpu::quadratic(Matrix x, Matrix square, double a, double b, double c) {
   const Timed timed(profile_.get(), "optimizer", traffic(x, x, square));
-  with_type(x, [&](auto zero) {
-    using A = decltype(zero);
-    for (int64_t i = 0; i < x.rows; ++i) {
-      add_terms(x.row<A>(i), square.row<A>(i), A(b), A(c), x.cols);
-      x.row<A>(i)[i] += A(a);
-    }
+  with_type(x.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    using A = acc_t<T>;
+    for (int64_t i = 0; i < x.rows; ++i)
+      add_terms(x.row<T>(i), square.row<T>(i), i, A(a), A(b), A(c), x.cols);
   });
 }
 

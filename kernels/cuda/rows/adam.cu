@@ -200,12 +200,13 @@ __global__ void divide_by_norm(float* x, int64_t count, const double* sums, int6
   for (int64_t i = first_element(); i < count; i += all_threads()) x[i] *= factor;
 }
 
+template <class T>
 __global__ void add_terms(Matrix x, Matrix square, float a, float b, float c) {
   for (int64_t at = first_element(); at < x.rows * x.cols; at += all_threads()) {
     const int64_t i = at / x.cols, j = at % x.cols;
-    float& value = row_of<float>(x, i)[j];
-    const float sum = fmaf(b, value, c * row_of<float>(square, i)[j]);
-    value = i == j ? sum + a : sum;
+    T& value = row_of<T>(x, i)[j];
+    const float sum = fmaf(b, load(value), c * load(row_of<T>(square, i)[j]));
+    store(value, i == j ? sum + a : sum);
   }
 }
 
@@ -257,8 +258,10 @@ void Cuda::normalise(Matrix x, Matrix squares) {
 
 void Cuda::quadratic(Matrix x, Matrix square, double a, double b, double c) {
   const Timed timed(*state_, "optimizer", traffic(x, x, square));
-  launch(*state_, add_terms, dim3(filling(*state_, x.rows * x.cols)), threads, 0, x, square,
-         float(a), float(b), float(c));
+  with_type(x.dtype, [&](auto t) {
+    launch(*state_, add_terms<decltype(t)>, dim3(filling(*state_, x.rows * x.cols)), threads, 0, x,
+           square, float(a), float(b), float(c));
+  });
 }
 
 }  // namespace tx

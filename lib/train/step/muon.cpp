@@ -24,6 +24,11 @@ std::vector<ParameterEntry> layer_matrices(const Parameters& parameters) {
   return found;
 }
 
+// The iterations compute in the precision of the forward pass.
+DType iteration_type(const Parameters& parameters) {
+  return parameters.bf16_weights().empty() ? parameters.fp32_weights().dtype : DType::bf16;
+}
+
 // Elements of the largest (R,C), and of its Gram matrix, R or C squared, whichever is less.
 struct Largest {
   int64_t matrix = 0, gram = 0;
@@ -33,7 +38,7 @@ struct Largest {
       gram = std::max(gram, std::min(e.rows, e.cols) * std::min(e.rows, e.cols));
     }
   }
-  size_t bytes(DType t) const { return size_t(matrix + 2 * gram) * size_of(t); }
+  size_t bytes(DType t) const { return size_t(2 * matrix + 2 * gram) * size_of(t); }
 };
 
 }  // namespace
@@ -54,14 +59,14 @@ Muon::Muon(Parameters& parameters, double momentum, const StepRecord* record)
   const Largest largest(entries_);
   const size_t block_bytes = size_t(like.cols) * size_of(like.dtype);
   directions_ = matrix(block_.reserve(block_bytes), like.dtype, 1, like.cols);
-  scratch_.reserve(largest.bytes(like.dtype));
+  scratch_.reserve(largest.bytes(iteration_type(parameters)));
   squares_.reserve(size_t(norm_blocks(largest.matrix)) * sizeof(double));
 }
 
 size_t Muon::bytes(const Parameters& parameters) {
   const Matrix block = parameters.fp32_weights();
   return size_t(block.cols) * size_of(block.dtype) +
-         Largest(layer_matrices(parameters)).bytes(block.dtype);
+         Largest(layer_matrices(parameters)).bytes(iteration_type(parameters));
 }
 
 void Muon::average(ElementRange range, ElementRange state) {
@@ -81,37 +86,41 @@ void Muon::orthogonalise(Shards* shards, const std::vector<ElementRange>& ranges
 
 // X / |X|, then X = (a I + b G + c G G) X, where G = X X^T; of a tall X the same from the right.
 void Muon::orthogonalise(const ParameterEntry& entry) {
-  Matrix x = parameters_.entry_of(directions_, entry);
-  const int64_t n = std::min(x.rows, x.cols);
-  const bool tall = x.rows > x.cols;
-  char* at = scratch_.data();
-  const auto take = [&](int64_t rows, int64_t cols) {
-    const Matrix m = matrix(at, x.dtype, rows, cols);
-    at += size_t(rows * cols) * size_of(x.dtype);
-    return m;
-  };
-  const Matrix gram = take(n, n), square = take(n, n);
-  Matrix next = take(x.rows, x.cols);
+  const Matrix direction = parameters_.entry_of(directions_, entry);
   const Matrix flat = part_of(directions_, range_of(entry));
   const Matrix squares = matrix(squares_.data(), DType::f64, 1, norm_blocks(flat.cols));
   backend_->square_sums(flat, squares);
   backend_->normalise(flat, squares);
-  const auto multiply = [&](Matrix left, Matrix right, Matrix to, bool transpose_left,
+
+  const DType type = iteration_type(parameters_);
+  char* at = scratch_.data();
+  const auto take = [&](int64_t rows, int64_t cols) {
+    const Matrix m = matrix(at, type, rows, cols);
+    at += size_t(rows * cols) * size_of(type);
+    return m;
+  };
+  const int64_t n = std::min(direction.rows, direction.cols);
+  const bool tall = direction.rows > direction.cols;
+  const Matrix gram = take(n, n), square = take(n, n);
+  Matrix from = take(direction.rows, direction.cols), to = take(direction.rows, direction.cols);
+  Matrix x = direction;
+  if (type != direction.dtype) backend_->convert(direction, x = from);
+  const auto multiply = [&](Matrix left, Matrix right, Matrix result, bool transpose_left,
                             bool transpose_right) {
     Product p;
-    p.a = left, p.b = right, p.c = to;
+    p.a = left, p.b = right, p.c = result;
     p.transpose_a = transpose_left, p.transpose_b = transpose_right;
     backend_->product(p);
   };
-  for (int i = 0; i < iterations; ++i) {
+  for (int i = 1; i <= iterations; ++i) {
     multiply(x, x, gram, tall, !tall);
     multiply(gram, gram, square, false, false);
     backend_->quadratic(gram, square, a, b, c);
+    const Matrix next = i == iterations ? direction : to;
     tall ? multiply(x, gram, next, false, false) : multiply(gram, x, next, false, false);
-    std::swap(x, next);
+    x = next;
+    std::swap(from, to);
   }
-  if (x.data != flat.data)
-    backend_->copy(flat.data, x.data, size_t(flat.cols) * size_of(flat.dtype));
 }
 
 void Muon::update(ElementRange range, Matrix bf16_weights, const AdamSettings& settings) {

@@ -109,9 +109,10 @@ BOOST_AUTO_TEST_CASE(two_steps_are_those_of_the_definition) {
 // square norm is between 0.68^2 and 1.14^2 of the rank.
 BOOST_AUTO_TEST_CASE(steps_are_nearly_orthogonal) {
   options.weight_decay = 0;
-  for (const double clip : {0.5, 1e-6}) {
+  for (const auto& [clip, type] :
+       {std::pair(0.5, DType::f32), {1e-6, DType::f32}, {0.5, DType::bf16}}) {
     options.clip_norm = clip;
-    TinyModel m(options, int(words->size()), capacities);
+    TinyModel m(options, int(words->size()), capacities, type);
     std::map<std::string, Values> before;
     for (const ParameterEntry& e : m.parameters.table())
       before[e.name] = to_host(m.backend, m.parameters.fp32_weights(e));
