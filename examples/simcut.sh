@@ -4,9 +4,9 @@
 #   sh examples/simcut.sh DATA DIR [SETTING=VALUE]... > TABLE
 # DATA and the record of settings, DIR/settings, are as for paper/runs.sh. Run it again to resume.
 # Settings, beside those of compare() in train.sh:
-# STEPS=7000  BASE="--preset modern"  of the plain model, of SimCut, and of the pretraining
+# STEPS=3500  BASE="--preset modern"  of the plain model, of SimCut, and of the pretraining
 # SIMCUT="--consistency simcut"
-# TUNE=3500  OPTIONS="--lr 0.002 --warmup 400 --dropout 0.3"  steps and options after the pretraining
+# TUNE=1750  OPTIONS="--lr 0.002 --warmup 400 --dropout 0.3"  steps and options after the pretraining
 # DECODE="--beam 5 --alpha 1"
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,7 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 data=${1:?"usage: simcut.sh DATA DIR [SETTING=VALUE]... > TABLE"}
 dir=${2:?"DIR is missing"}
 shift 2
-STEPS=7000 BASE='--preset modern' SIMCUT='--consistency simcut' TUNE=3500
+STEPS=3500 BASE='--preset modern' SIMCUT='--consistency simcut' TUNE=1750
 OPTIONS='--lr 0.002 --warmup 400 --dropout 0.3'
 DECODE='--beam 5 --alpha 1'
 compare 'SIMCUT TUNE OPTIONS DECODE' "$@"

@@ -34,7 +34,7 @@ void check_parts(const TrainOptions& options, int ranks) {
     throw UsageError(option + " is not supported with --guided-alignment");
   if (options.passes() > 1) throw UsageError(option + " is not supported with --consistency");
   if (options.optimizer == "muon")
-    throw UsageError(option + " is not supported with --optimizer muon");
+    throw UsageError(option + " is not supported with --optimizer muon: give --optimizer adam");
   for (const std::string& metric : options.valid_metric)
     if (is_translated(metric))
       throw UsageError(option + " is not supported with --valid-metric " + metric +

@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_preset_keeps_its_own_schedule) {
 BOOST_AUTO_TEST_CASE(a_shorter_run_warms_up_for_a_sixth_of_it) {
   const TrainOptions modern = fitted("modern", {"--steps", "700"});
   BOOST_TEST(modern.warmup == 116);
-  BOOST_TEST(modern.save_every == 212);
+  BOOST_TEST(modern.save_every == 53);
   const TrainOptions tiny = fitted("tiny", {"--steps", "100"});
   BOOST_TEST(tiny.warmup == 16);
   BOOST_TEST(tiny.save_every == 25);  // otherwise the only save would be at the end
