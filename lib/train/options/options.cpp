@@ -61,7 +61,7 @@ void TrainOptions::apply_preset(const std::string& name) {
     schedule = "cosine";
     warmup = 800;
     steps = 3500;
-    save_every = 53;  // 10 of them are near the end, where the rate is low
+    save_every = 53;  // the learning rate of the last 10 is low, so that their average is good
     valid_every = 212;
   } else if (name == "toy") {
     c.set_layers(2);

@@ -102,9 +102,12 @@ void Muon::orthogonalise(const ParameterEntry& entry) {
   const int64_t n = std::min(direction.rows, direction.cols);
   const bool tall = direction.rows > direction.cols;
   const Matrix gram = take(n, n), square = take(n, n);
-  Matrix from = take(direction.rows, direction.cols), to = take(direction.rows, direction.cols);
+  Matrix next = take(direction.rows, direction.cols), spare = take(direction.rows, direction.cols);
   Matrix x = direction;
-  if (type != direction.dtype) backend_->convert(direction, x = from);
+  if (type != direction.dtype) {
+    x = spare;
+    backend_->convert(direction, x);
+  }
   const auto multiply = [&](Matrix left, Matrix right, Matrix result, bool transpose_left,
                             bool transpose_right) {
     Product p;
@@ -116,10 +119,10 @@ void Muon::orthogonalise(const ParameterEntry& entry) {
     multiply(x, x, gram, tall, !tall);
     multiply(gram, gram, square, false, false);
     backend_->quadratic(gram, square, a, b, c);
-    const Matrix next = i == iterations ? direction : to;
+    if (i == iterations) next = direction;
     tall ? multiply(x, gram, next, false, false) : multiply(gram, x, next, false, false);
     x = next;
-    std::swap(from, to);
+    std::swap(next, spare);
   }
 }
 
