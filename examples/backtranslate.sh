@@ -45,7 +45,7 @@ learn parallel parallel "$FROM" "$TO"
 learn both both "$FROM" "$TO"
 learn whole whole "$FROM" "$TO"
 
-echo '| trained on | pairs | BLEU |'
+echo '| trained on | pairs | score |'
 echo '|---|---|---|'
 echo "| parallel text | $(wc -l < "$dir/parallel.$TO") | $(score parallel) |"
 echo "| and back-translations | $(wc -l < "$dir/both.$TO") | $(score both) |"

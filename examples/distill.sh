@@ -10,7 +10,7 @@
 # STEPS=4000  BASE="--preset modern --encoder-layers 4 --decoder-layers 1"  of the students. One
 #             learns the outputs, the other, for comparison, the references.
 # TEACHERS="--beam 5 --alpha 1"  options of tx-decode with the teachers
-# Columns: BLEU, lines per second on one thread without start-up, megabytes of the model files.
+# Columns: score, lines per second on one thread without start-up, megabytes of the model files.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/train.sh"
@@ -50,7 +50,8 @@ tx-avg -q --to int8 -o "$dir/without.int8" "$dir/without"
   mv "$dir/shortlist.new" "$dir/shortlist"
 }
 
-# row NAME FILES OPTION...: translates TEST; the time without that of an empty text.
+# row NAME FILES OPTION...: translates TEST; the time without that of an empty text,
+# "?" below 0.1 s.
 now() { date +%s.%N; }
 row() {
   row=$1 files=$2
@@ -60,12 +61,12 @@ row() {
   middle=$(now)
   tx-decode -q --threads 1 "$@" < "$(text "$TEST" "$FROM")" > "$dir/out"
   rate=$(echo "$start $middle $(now)" |
-    awk -v lines="$(wc -l < "$dir/out")" '{ printf "%.0f", lines / ($3 - 2 * $2 + $1) }')
-  # shellcheck disable=SC2086
-  bleu=$(tx-bleu $SCORE --score-only "$(text "$TEST" "$TO")" < "$dir/out")
+    awk -v lines="$(wc -l < "$dir/out")" '{ t = $3 - 2 * $2 + $1
+      if (t > 0.1) printf "%.0f", lines / t; else print "?" }')
+  score=$(bleu "$(text "$TEST" "$TO")" < "$dir/out")
   # shellcheck disable=SC2086
   size=$(cat $files | wc -c | awk '{ printf "%.1f", $1 / 1e6 }')
-  echo "| $row | $bleu | $rate | $size |"
+  echo "| $row | $score | $rate | $size |"
 }
 echo '| model | score | lines/s | MB |'
 echo '|---|---|---|---|'

@@ -9,7 +9,7 @@
 # MODEL=       a model to start from; otherwise one is trained for STEPS=8000 with BASE="--preset modern"
 # TUNE=1000    steps of fine-tuning     RATES="0.001 0.0002"  learning rates     VOCAB=8000
 # SCORE=       options of tx-bleu
-# Columns: BLEU of both TESTs.
+# Columns: scores of both TESTs, and after ± half of the 95 % bootstrap interval.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/train.sh"
@@ -56,8 +56,7 @@ done
 scores() {  # MODEL: the last two columns
   for test in "$(of_general "$TEST" "")" "$(of_domain "$TEST" "")"; do
     tx-decode -q -m "$1" < "$test$FROM" > "$dir/out"
-    # shellcheck disable=SC2086
-    printf ' %s |' "$(tx-bleu $SCORE --score-only "$test$TO" < "$dir/out")"
+    printf ' %s |' "$(bleu "$test$TO" < "$dir/out")"
   done
 }
 echo '| fine-tuned on | rate | general | domain |'

@@ -54,7 +54,7 @@ awk 'FILENAME == ARGV[1] { dropped[$1]; n++; next } { all += $1; if (FNR in drop
       n, FNR, found, all, all ? 100 * found / all : 0
     printf "%.1f %% of the dropped pairs are planted\n\n", n ? 100 * found / n : 0 }' \
   "$dir/dropped" "$dir/planted"
-echo '| trained on | pairs | BLEU |'
+echo '| trained on | pairs | score |'
 echo '|---|---|---|'
 echo "| noisy | $(wc -l < "$dir/noisy.$TO") | $(score noisy) |"
 echo "| filtered | $(wc -l < "$dir/kept.$TO") | $(score filtered) |"

@@ -103,6 +103,7 @@ quiet() {
 # STEPS and BASE are those of every model.
 # VOCAB=8000  TRAIN=train VALID=val TEST=test_2016_flickr FROM=en TO=de FORM=.lc.norm.tok
 # SCORE="--tokenize none --lowercase"  as for paper/runs.sh; the vocabulary is DIR/bpe.model
+# Their tables give scores of TEST, and after ± half of the 95 % bootstrap interval.
 compare() {
   recorded="$1 STEPS BASE VOCAB TRAIN VALID TEST FROM TO FORM SCORE"
   shift
@@ -130,11 +131,16 @@ learn() {
     --valid-tgt "$(text "$VALID" "$target")" --keep 1 "$@"
 }
 
+# bleu REFERENCE < TRANSLATIONS: the score, and half of its 95 % bootstrap interval.
+bleu() {
+  # shellcheck disable=SC2086  # SCORE is split into words
+  tx-bleu $SCORE --confidence --score-only "$1" | sed 's/ (.* ± / ± /; s/)$//'
+}
+
 # score MODEL [OPTION...]: the score of DIR/MODEL on TEST; options of tx-decode.
 score() {
   name=$1
   shift
   tx-decode -q -m "$dir/$name" "$@" < "$(text "$TEST" "$FROM")" > "$dir/$name.out"
-  # shellcheck disable=SC2086
-  tx-bleu $SCORE --score-only "$(text "$TEST" "$TO")" < "$dir/$name.out"
+  bleu "$(text "$TEST" "$TO")" < "$dir/$name.out"
 }

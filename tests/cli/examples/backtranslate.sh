@@ -26,7 +26,7 @@ expect_same expected synthetic
 echo '<bt> one' | tx-bpe encode -m out/bpe.model > pieces
 grep -qx '.*<bt> .*' pieces || fail "$(cat pieces)"
 for row in 'parallel text | 200' "and back-translations | $(wc -l < out/both.de)" 'all pairs | 300'; do
-  grep -q "^| $row | [0-9.]* |$" table || fail "$row: $(cat table)"
+  grep -q "^| $row | [0-9.]* ± [0-9.]* |$" table || fail "$row: $(cat table)"
 done
 
 rm -r out/whole

@@ -12,9 +12,9 @@ finetune() { # DIR SETTING...
 }
 expect_status 0 finetune out
 cp "$TX_LAST/stdout" table
-grep -q '^| nothing | | [0-9.]* | [0-9.]* |$' table || fail "$(cat table)"
+grep -q '^| nothing | | [0-9.]* ± [0-9.]* | [0-9.]* ± [0-9.]* |$' table || fail "$(cat table)"
 for row in 'domain | 0.001' 'domain | 0.0002' 'mixed | 0.001' 'mixed | 0.0002'; do
-  grep -q "^| $row | [0-9.]* | [0-9.]* |$" table || fail "$row: $(cat table)"
+  grep -q "^| $row | [0-9.]* ± [0-9.]* | [0-9.]* ± [0-9.]* |$" table || fail "$row: $(cat table)"
 done
 # Every third general pair, after those of the domain.
 for side in en de; do

@@ -11,7 +11,7 @@ paste train.de train.en >> expected
 paste out/directions.en out/directions.de > directions
 expect_same expected directions
 for name in plain simcut both bi-simcut; do
-  grep -q "^| $name | [0-9.]* |$" table || fail "$name: $(cat table)"
+  grep -q "^| $name | [0-9.]* ± [0-9.]* |$" table || fail "$name: $(cat table)"
 done
 for run in simcut both bi-simcut; do
   grep -q '"consistency": "simcut"' out/$run/config.json || fail "$run was trained without SimCut"
