@@ -1,5 +1,6 @@
 #include "lib/train/options/settle.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -94,9 +95,9 @@ void note_options(Json& config, const Json& options, int64_t step) {
 
 namespace {
 
-// --preset auto: the maximum number of epochs, and the number of steps without improvement after
-// which the run ends.
-constexpr int64_t auto_epochs = 60, auto_patience_steps = 2120;
+// --preset auto: at most auto_epochs. Of modern, modern_epochs, but at least its own steps and at
+// most modern_steps; with tiny and base the run ends after patience_steps without improvement.
+constexpr int64_t auto_epochs = 60, modern_epochs = 15, modern_steps = 12000, patience_steps = 2120;
 // Fine-tuning: the same in epochs, and the d_model above which the learning rate is lowered.
 constexpr int64_t tuning_patience_epochs = 5, tuned_width = 128;
 
@@ -106,14 +107,14 @@ TrainOptions with_preset(const std::string& name) {
   return options;
 }
 
-// FLOPs of the matrix products of a whole run with a preset on this text.
-double run_flops(const std::string& preset, const TextSize& text) {
+// FLOPs of the matrix products of a run with a preset on this text.
+double run_flops(const std::string& preset, int64_t steps, const TextSize& text) {
   TrainOptions o = with_preset(preset);
   if (text.tokens.size() == 1) o.kind = ModelKind::decoder;
   ModelConfig model = o.model_config();
   model.set_vocabularies(8000);
   model.resolve();
-  const double target = double(o.steps) * parse_batch_tokens(o.batch_tokens);
+  const double target = double(steps) * parse_batch_tokens(o.batch_tokens);
   std::vector<double> tokens;
   for (const int64_t side : text.tokens)
     tokens.push_back(target * double(side) / double(text.target()));
@@ -154,19 +155,21 @@ std::string ending(const TrainOptions& o) {
 
 }  // namespace
 
-PresetChoice choose_preset(const TextSize& text, const std::string& device) {
+PresetChoice choose_preset(const TextSize& text, const std::string& device, bool muon) {
+  const std::string small = muon ? "modern" : "tiny";
   const std::string has = "; this text has " + grouped(double(text.target()));
   if (text.target() < toy_tokens && text.fits_toy)
     return {"toy", "for fewer than " + grouped(double(toy_tokens)) + text.unit() + has};
   if (text.target() < base_tokens)
-    return {"tiny", "for fewer than " + grouped(double(base_tokens)) + text.unit() + has};
+    return {small, "for fewer than " + grouped(double(base_tokens)) + text.unit() + has};
   if (device == "cuda")
     return {"base",
             "for " + grouped(double(base_tokens)) + text.unit() + " or more on a GPU" + has};
-  const double times = run_flops("base", text) / run_flops("tiny", text);
+  const double times =
+      run_flops("base", with_preset("base").steps, text) / run_flops(small, modern_steps, text);
   const double digits = std::pow(10, std::floor(std::log10(times)) - 1);
-  return {"tiny", "as there is no GPU" + has + ", but --preset base needs about " +
-                      grouped(std::round(times / digits) * digits) + " times the arithmetic"};
+  return {small, "as there is no GPU" + has + ", but --preset base needs about " +
+                     grouped(std::round(times / digits) * digits) + " times the arithmetic"};
 }
 
 bool preset_is_open(const TrainOptions& options, const Options& given) {
@@ -236,22 +239,29 @@ void settle_preset(TrainOptions& options, Options& given, const Corpora& corpora
   const PairLengths text = corpora.train_lengths();
   TextSize size{{}, holds_longest(parse_batch_tokens(with_preset("toy").batch_tokens), corpora)};
   for (int side = 0; side < text.sides(); ++side) size.tokens.push_back(text.rows(side));
-  const PresetChoice choice = choose_preset(size, options.device);
+  const bool muon = options.tensor_parallel == 1 && !given.given("optimizer");
+  const PresetChoice choice = choose_preset(size, options.device, muon);
   TrainOptions start = with_preset(choice.name);
   Options defaults("", "");
   start.describe(defaults);
   given.from_json(defaults.to_json(), "preset " + choice.name);
   options.preset = choice.name;
+  const int64_t epoch = epoch_steps(options, text);
   const bool open = !given.given("steps") && !given.given("epochs");
+  if (choice.name == "modern" && !given.given("steps"))  // its learning rate falls to the last step
+    options.steps = options.epochs > 0
+                        ? options.epochs * epoch
+                        : std::clamp(modern_epochs * epoch, start.steps, modern_steps);
   if (open && choice.name != "toy")  // a run of toy takes seconds
-    options.steps = std::min(options.steps, auto_epochs * epoch_steps(options, text));
-  if (!given.given("patience") && choice.name != "toy" && compares(options))
-    options.patience = patience_of(auto_patience_steps, options);
+    options.steps = std::min(options.steps, auto_epochs * epoch);
+  const bool falls = choice.name == "toy" || choice.name == "modern";
+  if (!given.given("patience") && !falls && compares(options))
+    options.patience = patience_of(patience_steps, options);
   options.resolve(given);
-  const std::string steps =
-      open && options.steps < start.steps
-          ? "; " + counted(options.steps, "step") + " (" + std::to_string(auto_epochs) + " epochs)"
-          : "";
+  const std::string steps = open && options.steps != start.steps
+                                ? "; " + counted(options.steps, "step") + ", " +
+                                      counted((options.steps + epoch / 2) / epoch, "epoch")
+                                : "";
   log.info("preset " + choice.name + ", " + choice.why + steps + ending(options) +
            "; override with --preset");
 }

@@ -32,7 +32,7 @@ constexpr int64_t base_tokens = 25000000;  // from here on, on a GPU: base, of w
                                            // then 1,000 steps or more
 
 struct PresetChoice {
-  std::string name;  // toy, tiny or base
+  std::string name;  // toy, modern, tiny or base
   std::string why;   // "for fewer than 50,000 target tokens; this text has 13,000"
 };
 
@@ -43,8 +43,9 @@ struct TextSize {
   const char* unit() const { return tokens.size() > 1 ? " target tokens" : " tokens"; }
 };
 
-// The preset for a text and a device; independent of time and free memory.
-PresetChoice choose_preset(const TextSize& text, const std::string& device);
+// The preset for a text and a device; independent of time and free memory. Without Muon, tiny takes
+// the place of modern.
+PresetChoice choose_preset(const TextSize& text, const std::string& device, bool muon = true);
 
 // Whether the preset is still to be chosen: --preset is auto, and neither --config nor --resume nor
 // an option of the model's shape is given; or --init is given, whose model has its shape.
@@ -54,9 +55,10 @@ bool preset_is_open(const TrainOptions& options, const Options& given);
 constexpr char fine_tuning[] = "fine-tune";
 
 // Chooses an open preset by the text, keeps every option given, resolves the options again, and
-// logs the choice and its reason. It limits the epochs over a small text, and sets --patience if
-// the run validates. With --init the preset is fine_tuning: the size of the text determines batches
-// and steps, the width of the model the learning rate.
+// logs the choice and its reason. The size of the text determines the steps of modern and limits
+// those of tiny and base, which also get --patience if the run validates. With --init the preset is
+// fine_tuning: the size of the text determines batches and steps, the width of the model the
+// learning rate.
 void settle_preset(TrainOptions& options, Options& given, const Corpora& corpora, const Log& log);
 
 }  // namespace tx

@@ -14,7 +14,7 @@ expect_status 0 tx-train --preset toy $texts --steps 2 -o named
 [ "$(weights_hash toy/model-2.safetensors)" = "$(weights_hash named/model-2.safetensors)" ] ||
   fail "the selected preset differs from the named one"
 
-# More text: tiny, unless an option sets the size of the model.
+# More text: modern, unless an option sets the size of the model.
 for side in en de; do
   for _ in 1 2 3 4 5 6 7 8 9 10; do cat train.$side; done > more.$side
 done
@@ -23,16 +23,17 @@ expect_status 0 tx-train $more --steps 1 --layers 1 --d-model 16 --heads 2 --d-f
   --batch-tokens 500 -o sized
 ! grep -q "preset" "$TX_LAST/stderr" || fail "it chose: $(cat "$TX_LAST/stderr")"
 [ "$(setting sized preset)" = base ] || fail "$(cat sized/config.json)"
-expect_status 0 tx-train $more --steps 1 --save-every 1 --batch-tokens 300 --lr 0.002 -o tiny
-expect_stderr_contains "preset tiny, for fewer than 25,000,000 target tokens; this text has "
-[ "$(setting tiny preset) $(setting tiny lr)" = "tiny 0.002" ] || fail "$(cat tiny/config.json)"
+expect_status 0 tx-train $more --steps 1 --save-every 1 --batch-tokens 300 --lr 0.002 -o modern
+expect_stderr_contains "preset modern, for fewer than 25,000,000 target tokens; this text has "
+[ "$(setting modern preset) $(setting modern lr)" = "modern 0.002" ] ||
+  fail "$(cat modern/config.json)"
 
 # The selection is kept by --resume, and by --config whatever the text.
-expect_status 0 tx-train --resume tiny --steps 2
+expect_status 0 tx-train --resume modern --steps 2
 ! grep -q "preset" "$TX_LAST/stderr" || fail "--resume selects a preset again: $(cat "$TX_LAST/stderr")"
-expect_status 2 tx-train --resume tiny --preset toy --steps 3
-expect_status 0 tx-train --config tiny/config.json --src train.en --tgt train.de --steps 1 -o again
-[ "$(setting again preset) $(setting again d-model)" = "tiny 128" ] || fail "$(cat again/config.json)"
+expect_status 2 tx-train --resume modern --preset toy --steps 3
+expect_status 0 tx-train --config modern/config.json --src train.en --tgt train.de --steps 1 -o again
+[ "$(setting again preset) $(setting again d-model)" = "modern 128" ] || fail "$(cat again/config.json)"
 
 # --describe and --parity use the same selection.
 expect_status 0 tx-train $texts --describe
@@ -47,14 +48,25 @@ expect_stderr_contains "preset toy"
 # A learning rate may be given with the schedule of the selected preset.
 expect_status 0 tx-train $texts --lr 0.001 --steps 1 -o lr
 
-# A small text is read at most 60 times, and patience may end the run earlier; --steps and
-# --preset are not changed.
+# A small text is read at most 60 times; --steps and --preset are not changed. The learning rate of
+# modern falls to the last step, also with --epochs.
 valid="--valid-src valid.en --valid-tgt valid.de"
 expect_status 0 tx-train $more $valid --batch-tokens 8192 --describe
-expect_stderr_contains "steps (60 epochs); it ends after 10 validations without improvement"
+expect_stderr_contains "steps, 60 epochs; override with --preset"
 for limit in "--steps 9" "--epochs 9" "--preset tiny"; do
   expect_status 0 tx-train $more $valid --batch-tokens 8192 $limit --describe
   expect_stderr_lacks "60 epochs"
 done
-expect_status 0 tx-train $more $valid --batch-tokens 300 --steps 1 -o patient
+expect_status 0 tx-train $more --batch-tokens 8192 --epochs 1 -o epoch
+expect_stderr_lacks "schedule cosine reaches 0"
+[ "$(setting epoch steps)" = "$(sed -n 's/.*"step":\([0-9]*\),.*/\1/p' epoch/log.jsonl | tail -n 1)" ] ||
+  fail "$(cat epoch/config.json)"
+# More epochs than those of the preset's own steps: 15.
+expect_status 0 tx-train $more $valid --batch-tokens 200 --describe
+expect_stderr_contains "steps, 15 epochs; override with --preset"
+
+# With another optimizer, and with --tensor-parallel, which Muon excludes: tiny, with patience.
+expect_status 0 tx-train $more $valid --batch-tokens 300 --optimizer adam --steps 1 -o patient
+expect_stderr_contains "preset tiny, for fewer"
+expect_stderr_contains "; it ends after 10 validations without improvement (--patience)"
 [ "$(setting patient patience)" = 10 ] || fail "$(cat patient/config.json)"
