@@ -6,13 +6,10 @@
 # DIR/demo.safetensors is the model that `make install` installs for tx-decode -m demo, in int8: at
 # most 1 MB.
 #   sh examples/demo.sh DATA [STEPS [DIR]]
-# If DATA contains Multi30k, trains on its sentences: multi30k.sh, with preset modern.
+# If DATA contains Multi30k, trains on its sentences: multi30k.sh.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-if [ -e "${1-}/train.lc.norm.tok.en" ]; then
-  export PRESET="${PRESET:-modern}"
-  exec sh "$here/multi30k.sh" "$@"
-fi
+[ ! -e "${1-}/train.lc.norm.tok.en" ] || exec sh "$here/multi30k.sh" "$@"
 . "$here/train.sh"
 work=${1:-build/demo}
 mkdir -p "$work"

@@ -25,8 +25,8 @@ expect_stderr_contains "resuming multi30k/run; to start over, remove it: rm -r '
 expect_status 0 sh "$examples/multi30k.sh" "$TX_MULTI30K" 4 multi30k
 expect_stderr_contains "nothing to do"
 expect_stdout_contains BLEU
-expect_status 2 env PRESET=modern sh "$examples/multi30k.sh" "$TX_MULTI30K" 4 multi30k
-expect_stderr_contains '  then preset=tiny'
+expect_status 2 env PRESET=tiny sh "$examples/multi30k.sh" "$TX_MULTI30K" 4 multi30k
+expect_stderr_contains '  then preset=modern'
 rm -r multi30k/run # as the message says
 expect_status 0 sh "$examples/multi30k.sh" "$TX_MULTI30K" 1 multi30k $small
 [ "$(trained multi30k/run)" = model-1.safetensors ] || fail "$(trained multi30k/run)"
@@ -51,6 +51,6 @@ expect_status 0 sh "$examples/demo.sh" demo 2
 expect_stdout_contains " of 1000 correct"
 size=$(wc -c < demo/demo.safetensors)
 [ "$size" -le 1000000 ] || fail "demo.safetensors has $size bytes"
-expect_status 0 env PRESET=tiny sh "$examples/demo.sh" "$TX_MULTI30K" 1 multi30k
+expect_status 0 sh "$examples/demo.sh" "$TX_MULTI30K" 1 multi30k
 expect_stderr_contains "nothing to do"
 expect_stdout_contains BLEU
