@@ -84,7 +84,8 @@ touch run/.tx-0123456789abcdef.tmp
 runner=exec
 tx-train --resume run --steps 0 --minutes 1 2> run.log &
 runner=
-until [ ! -e run/.tx-0123456789abcdef.tmp ]; do sleep 0.05; done
+until grep -q 'the checkpoints in run need' run.log; do sleep 0.05; done
+expect_no_file run/.tx-0123456789abcdef.tmp
 touch run/.tx-fedcba9876543210.tmp
 until [ "$(readlink run/last.safetensors)" != model-12.safetensors ]; do sleep 0.05; done
 kill $! 2> /dev/null
