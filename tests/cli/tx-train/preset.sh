@@ -65,7 +65,7 @@ expect_stderr_lacks "schedule cosine reaches 0"
 expect_status 0 tx-train $more $valid --batch-tokens 200 --describe
 expect_stderr_contains "steps, 15 epochs; override with --preset"
 
-# With another optimizer, and with --tensor-parallel, which Muon excludes: tiny, with patience.
+# With an optimizer given: tiny, with patience.
 expect_status 0 tx-train $more $valid --batch-tokens 300 --optimizer adam --steps 1 -o patient
 expect_stderr_contains "preset tiny, for fewer"
 expect_stderr_contains "; it ends after 10 validations without improvement (--patience)"
