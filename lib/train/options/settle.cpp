@@ -239,7 +239,8 @@ void settle_preset(TrainOptions& options, Options& given, const Corpora& corpora
   const PairLengths text = corpora.train_lengths();
   TextSize size{{}, holds_longest(parse_batch_tokens(with_preset("toy").batch_tokens), corpora)};
   for (int side = 0; side < text.sides(); ++side) size.tokens.push_back(text.rows(side));
-  const bool muon = options.tensor_parallel == 1 && !given.given("optimizer");
+  const bool muon =
+      options.tensor_parallel == 1 && (!given.given("optimizer") || options.optimizer == "muon");
   const PresetChoice choice = choose_preset(size, options.device, muon);
   TrainOptions start = with_preset(choice.name);
   Options defaults("", "");

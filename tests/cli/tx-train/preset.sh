@@ -65,8 +65,10 @@ expect_stderr_lacks "schedule cosine reaches 0"
 expect_status 0 tx-train $more $valid --batch-tokens 200 --describe
 expect_stderr_contains "steps, 15 epochs; override with --preset"
 
-# With an optimizer given: tiny, with patience.
+# With another optimizer than Muon: tiny, with patience.
 expect_status 0 tx-train $more $valid --batch-tokens 300 --optimizer adam --steps 1 -o patient
 expect_stderr_contains "preset tiny, for fewer"
 expect_stderr_contains "; it ends after 10 validations without improvement (--patience)"
 [ "$(setting patient patience)" = 10 ] || fail "$(cat patient/config.json)"
+expect_status 0 tx-train $more --optimizer muon --describe
+expect_stderr_contains "preset modern, for fewer"
