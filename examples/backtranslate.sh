@@ -4,7 +4,7 @@
 # (Edunov et al., 2018) and with a tag in front (Caswell et al., 2019).
 #   sh examples/backtranslate.sh DATA DIR [SETTING=VALUE]... > TABLE
 # DATA and the record of settings, DIR/settings, are as for paper/runs.sh. Run it again to resume.
-# Settings, beside those of compare() in train.sh:
+# Settings, in addition to those of compare() in train.sh:
 # PAIRS=10000  the parallel text is the first PAIRS of TRAIN; of the other pairs only the target is
 #              used, as monolingual text. The last row of the table trains on all pairs.
 # DECODE="--sample"  TAG="<bt>"  how sources are made, and what precedes them
@@ -45,10 +45,13 @@ learn parallel parallel "$FROM" "$TO"
 learn both both "$FROM" "$TO"
 learn whole whole "$FROM" "$TO"
 
+parallel=$(score parallel)
+both=$(score both)
+whole=$(score whole)
 echo '| trained on | pairs | score |'
 echo '|---|---|---|'
-echo "| parallel text | $(wc -l < "$dir/parallel.$TO") | $(score parallel) |"
-echo "| and back-translations | $(wc -l < "$dir/both.$TO") | $(score both) |"
-echo "| all pairs | $(wc -l < "$dir/whole.$TO") | $(score whole) |"
+echo "| parallel text | $(wc -l < "$dir/parallel.$TO") | $parallel |"
+echo "| and back-translations | $(wc -l < "$dir/both.$TO") | $both |"
+echo "| all pairs | $(wc -l < "$dir/whole.$TO") | $whole |"
 echo
 hash_of_settings "$dir"

@@ -12,6 +12,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 [ ! -e "${1-}/train.lc.norm.tok.en" ] || exec sh "$here/multi30k.sh" "$@"
 . "$here/train.sh"
 work=${1:-build/demo}
+if [ -e "$work/train.en" ] && [ ! -e "$work/corpus.log" ]; then
+  echo "demo.sh: $work contains a text of yours, train.en, and no Multi30k (train.lc.norm.tok.en);" \
+    "use another directory" >&2
+  exit 1
+fi
 mkdir -p "$work"
 
 echo "== writing number words: 62,000 training pairs, 1,000 unseen test numbers"

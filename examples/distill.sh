@@ -3,9 +3,9 @@
 # or of an ensemble of teachers. Of their n best outputs of a training line the student gets the one
 # closest to the reference by chrF. The student decodes greedily in int8, with a shortlist.
 #   sh examples/distill.sh DATA DIR "TEACHER..." [SETTING=VALUE]... > TABLE
-# TEACHER: models of one vocabulary, such as averages of runs of multi30k.sh with several seeds.
+# TEACHER: model files of one vocabulary, such as averages of runs of multi30k.sh with several seeds.
 # DATA and the record of settings, DIR/settings, are as for paper/runs.sh. Run it again to resume.
-# Settings, beside those of compare() in train.sh:
+# Settings, in addition to those of compare() in train.sh:
 # NBEST=8  outputs of a line, which is also the size of the beam
 # STEPS=4000  BASE="--preset modern --encoder-layers 4 --decoder-layers 1"  of the students. One
 #             learns the outputs, the other, for comparison, the references.

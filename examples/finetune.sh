@@ -1,12 +1,12 @@
 #!/bin/sh
-# Fine-tuning to a domain without forgetting: a model trained on general text goes on with text of a
-# domain, alone and mixed with as many pairs of the general text, at different learning rates.
+# Fine-tuning to a domain without forgetting: a model trained on general text is trained further on
+# text of a domain, alone and mixed with as many pairs of general text, at different learning rates.
 #   sh examples/finetune.sh GENERAL DOMAIN DIR [SETTING=VALUE]... > TABLE
 # GENERAL and DOMAIN are directories with the texts of TRAIN, VALID and TEST; below, the names in
 # GENERAL, then in DOMAIN. DIR/settings records the settings and the SHA-256 of the texts. Run it again
 # to resume.
 # TRAIN="train train" VALID="dev val" TEST="test test_2016_flickr"  FROM=en TO=de FORM=
-# MODEL=       a model to start from; otherwise one is trained for STEPS=8000 with BASE="--preset modern"
+# MODEL=       a model file to start from; otherwise one is trained for STEPS=8000 with BASE="--preset modern"
 # TUNE=1000    steps of fine-tuning     RATES="0.001 0.0002"  learning rates     VOCAB=8000
 # SCORE=       options of tx-bleu
 # Columns: scores of both TESTs, and after ± half of the 95 % bootstrap interval.
@@ -53,22 +53,26 @@ for side in "$FROM" "$TO"; do
     cat "$dir/domain.$side" - > "$dir/mixed.$side"
 done
 
-scores() {  # MODEL: the last two columns
+scores() {  # MODEL: sets `scores` to the last two columns
+  scores=''
   for test in "$(of_general "$TEST" "")" "$(of_domain "$TEST" "")"; do
     tx-decode -q -m "$1" < "$test$FROM" > "$dir/out"
-    printf ' %s |' "$(bleu "$test$TO" < "$dir/out")"
+    one=$(bleu "$test$TO" < "$dir/out")
+    scores="$scores $one |"
   done
 }
+scores "$dir/general.safetensors"
 echo '| fine-tuned on | rate | general | domain |'
 echo '|---|---|---|---|'
-echo "| nothing | |$(scores "$dir/general.safetensors")"
+echo "| nothing | |$scores"
 for text in domain mixed; do
   for rate in $RATES; do
     run=$dir/$text-$rate
     quiet "$text-$rate" train "$run" "$TUNE" --init "$dir/general.safetensors" --lr "$rate" --keep 1 \
       --src "$dir/$text.$FROM" --tgt "$dir/$text.$TO" \
       --valid-src "$(of_domain "$VALID" "$FROM")" --valid-tgt "$(of_domain "$VALID" "$TO")"
-    echo "| $text | $rate |$(scores "$run")"
+    scores "$run"
+    echo "| $text | $rate |$scores"
   done
 done
 echo

@@ -5,7 +5,7 @@
 # each as NAME.lc.norm.tok.en and .de, lowercased and tokenised, as for published scores. Trains
 # STEPS (3,500) steps of 2,048 target tokens, averages the last 10 checkpoints, or all if there are
 # fewer, scores test_2016 (beam 5, alpha 1) and draws one attention map. Run it again to resume the
-# run in DIR (build/multi30k), also with more STEPS; the other options cannot be changed then.
+# run in DIR (build/multi30k); other STEPS or options need another DIR.
 # The preset is modern. PRESET=small trains the paper's architecture at this size, for 8,000 STEPS of
 # 8,192 target tokens, PRESET=tiny the same with pre-norm, for 12,000 STEPS of 2,048.
 # TO=fr translates to French, FROM=de TO=en from German to English.
@@ -14,7 +14,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/train.sh"
 data=${1:?"usage: multi30k.sh DATA [STEPS [DIR [TX-TRAIN-OPTION...]]]"}
 preset=${PRESET:-modern}
-# The warm-up does not depend on STEPS, so that a run can be resumed with more of them.
 case $preset in
   small) usual=8000 warmup=2000 ;;
   tiny) usual=12000 warmup=2000 ;;
@@ -24,9 +23,11 @@ steps=${2:-$usual}
 from=${FROM:-en} to=${TO:-de}
 work=${3:-build/multi30k}
 shift "$(($# < 3 ? $# : 3))"
+# shellcheck disable=SC2034  # recorded
+options=$*
 text() { echo "$data/$1.lc.norm.tok.$2"; }
 [ -e "$work/run" ] || rm -f "$work/settings"
-same_settings "$work" "preset from to" "$(text train "$from")" "$(text train "$to")" \
+same_settings "$work" "preset from to steps options" "$(text train "$from")" "$(text train "$to")" \
   "$(text val "$from")" "$(text val "$to")"
 
 tx-bpe train --vocab-size 8000 -o "$work/bpe.model" "$(text train "$from")" "$(text train "$to")"

@@ -5,7 +5,7 @@
 # trained on the noisy and on the remaining text are compared.
 #   sh examples/noisy_data.sh DATA DIR [SETTING=VALUE]... > TABLE
 # DATA and the record of settings, DIR/settings, are as for paper/runs.sh. Run it again to resume.
-# Settings, beside those of compare() in train.sh:
+# Settings, in addition to those of compare() in train.sh:
 # NOISE=30   percent of the pairs that get the target of another one; 0: filters DATA as it is
 # DROP=30    percent of the pairs that are dropped
 # STEPS=1000  BASE="--preset modern"  of every model
@@ -33,10 +33,11 @@ learn noisy noisy "$FROM" "$TO"
 learn reverse noisy "$TO" "$FROM"
 
 # Cross-entropy per word of each side given the other.
-tx-decode -q -m "$dir/noisy" --tgt "$dir/noisy.$TO" --scores "$dir/noisy.$FROM" | cut -f 2 > "$dir/to"
-tx-decode -q -m "$dir/reverse" --tgt "$dir/noisy.$FROM" --scores "$dir/noisy.$TO" | cut -f 2 > "$dir/from"
+tx-decode -q -m "$dir/noisy" --tgt "$dir/noisy.$TO" --scores "$dir/noisy.$FROM" > "$dir/to"
+tx-decode -q -m "$dir/reverse" --tgt "$dir/noisy.$FROM" --scores "$dir/noisy.$TO" > "$dir/from"
 for side in "$FROM" "$TO"; do awk '{ print NF + 1 }' "$dir/noisy.$side" > "$dir/words.$side"; done
-paste "$dir/to" "$dir/words.$TO" "$dir/from" "$dir/words.$FROM" | awk '{
+for side in to from; do cut -f 2 "$dir/$side" > "$dir/$side.score"; done
+paste "$dir/to.score" "$dir/words.$TO" "$dir/from.score" "$dir/words.$FROM" | awk '{
   a = -$1 / $2
   b = -$3 / $4
   difference = a > b ? a - b : b - a
@@ -54,9 +55,11 @@ awk 'FILENAME == ARGV[1] { dropped[$1]; n++; next } { all += $1; if (FNR in drop
       n, FNR, found, all, all ? 100 * found / all : 0
     printf "%.1f %% of the dropped pairs are planted\n\n", n ? 100 * found / n : 0 }' \
   "$dir/dropped" "$dir/planted"
+noisy=$(score noisy)
+filtered=$(score filtered)
 echo '| trained on | pairs | score |'
 echo '|---|---|---|'
-echo "| noisy | $(wc -l < "$dir/noisy.$TO") | $(score noisy) |"
-echo "| filtered | $(wc -l < "$dir/kept.$TO") | $(score filtered) |"
+echo "| noisy | $(wc -l < "$dir/noisy.$TO") | $noisy |"
+echo "| filtered | $(wc -l < "$dir/kept.$TO") | $filtered |"
 echo
 hash_of_settings "$dir"

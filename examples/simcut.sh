@@ -3,7 +3,7 @@
 # pretraining in both directions at once, compared with plain training.
 #   sh examples/simcut.sh DATA DIR [SETTING=VALUE]... > TABLE
 # DATA and the record of settings, DIR/settings, are as for paper/runs.sh. Run it again to resume.
-# Settings, beside those of compare() in train.sh:
+# Settings, in addition to those of compare() in train.sh:
 # STEPS=3500  BASE="--preset modern"  of the plain model, of SimCut, and of the pretraining
 # SIMCUT="--consistency simcut"
 # TUNE=1750  OPTIONS="--lr 0.002 --warmup 400 --dropout 0.3"  steps and options after the pretraining
@@ -39,6 +39,9 @@ learn bi-simcut pairs "$FROM" "$TO" --init "$dir/both.safetensors" $SIMCUT
 echo '| training | score |'
 echo '|---|---|'
 # shellcheck disable=SC2086
-for name in plain simcut both bi-simcut; do echo "| $name | $(score $name $DECODE) |"; done
+for name in plain simcut both bi-simcut; do
+  result=$(score $name $DECODE)
+  echo "| $name | $result |"
+done
 echo
 hash_of_settings "$dir"

@@ -20,7 +20,13 @@ same_settings() {
   record=$1/settings names=$2
   shift 2
   for text; do
-    [ -r "$text" ] || { echo "${0##*/}: $text is missing; see examples/data/README.md" >&2; exit 1; }
+    if [ -d "$text" ]; then
+      echo "${0##*/}: $text is a directory, not a file" >&2
+      exit 1
+    elif [ ! -r "$text" ]; then
+      echo "${0##*/}: $text is missing; see examples/data/README.md" >&2
+      exit 1
+    fi
   done
   mkdir -p "${record%/*}"
   {
@@ -134,7 +140,8 @@ learn() {
 # bleu REFERENCE < TRANSLATIONS: the score, and half of its 95 % bootstrap interval.
 bleu() {
   # shellcheck disable=SC2086  # SCORE is split into words
-  tx-bleu $SCORE --confidence --score-only "$1" | sed 's/ (.* ± / ± /; s/)$//'
+  result=$(tx-bleu $SCORE --confidence --score-only "$1") || exit
+  echo "$result" | sed 's/ (.* ± / ± /; s/)$//'
 }
 
 # score MODEL [OPTION...]: the score of DIR/MODEL on TEST; options of tx-decode.

@@ -18,8 +18,9 @@ mkdir -p "$dir"
 seconds() {
   (
     "$@"
-    times
-  ) | tail -n 1 | awk '{ for (i = 1; i <= 2; ++i) { split($i, t, "m"); s += 60 * t[1] + t[2] }
+    times > "$dir/times"
+  )
+  tail -n 1 "$dir/times" | awk '{ for (i = 1; i <= 2; ++i) { split($i, t, "m"); s += 60 * t[1] + t[2] }
     print s }'
 }
 greedy() { tx-decode -q -m "$model" --beam 1 --pieces < "$dir/source" > "$dir/out"; }

@@ -6,7 +6,7 @@
 # brackets are closed in outputs that are not trees. tx-bleu scores F1 as EVALB does, twice: as
 # written, where a malformed sequence has no constituents, and closed. Run it again to resume;
 # DIR/settings records the settings, and other ones need another DIR.
-# STEPS=12000    more STEPS continue a run
+# STEPS=12000
 # AVERAGE=1
 # VOCAB=16000    size of the word vocabulary, as in the paper; other words are <unk>. Brackets have
 #                their own vocabulary
@@ -34,8 +34,8 @@ shift 4
 STEPS=12000 AVERAGE=1 VOCAB=16000 OPTIONS='' LAUNCH=''
 BASE='--preset tiny --positions rotary --dropout 0.2 --schedule cosine --lr 0.005 --warmup 400'
 DECODE='--beam 21 --alpha 0.3 --max-extra 300'
-recorded='AVERAGE VOCAB BASE OPTIONS DECODE'
-settings "$recorded STEPS LAUNCH" "$@"
+recorded='STEPS AVERAGE VOCAB BASE OPTIONS DECODE'
+settings "$recorded LAUNCH" "$@"
 same_settings "$dir" "$recorded" "$train" "$dev" "$test"
 
 linearise() { # NAME TREES
@@ -74,4 +74,4 @@ printf 'as written: '
 tx-bleu --metric f1 "$dir/test.labels" < "$dir/out.labels"
 printf 'closed:     '
 tx-bleu --metric f1 --confidence "$dir/test.tree" < "$dir/out.tree"
-hash_of_settings "$dir" "STEPS=$STEPS"
+hash_of_settings "$dir"

@@ -17,7 +17,7 @@
 #
 # Columns: millions of parameters; perplexity per token of VALID, of the last checkpoint; BLEU of
 # VALID and TEST, of the average, with half of TEST's 95 % bootstrap interval; CPU minutes of
-# training. Each is the mean over the seeds; min, max are those of TEST. A training that fails is
+# training. Each is the mean over the seeds; min, max are those of TEST. A training that diverges is
 # a row with its error.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -41,7 +41,7 @@ vocabulary=$dir/bpe.model
 # The second line of `times` has the user and system time of the shell's children.
 processor_seconds() { awk -F '[ms ]+' 'NR == 2 { print 60 * $1 + $2 + 60 * $3 + $4 }' "$1"; }
 
-# Trains and averages in WORK. If the training fails, the file `failed` has the error.
+# Trains and averages in WORK. If the training diverges, the file `failed` has the error.
 learn() { # WORK SEED OPTIONS
   work=$1 seed=$2
   mkdir -p "$work"
@@ -56,8 +56,14 @@ learn() { # WORK SEED OPTIONS
   processor_seconds "$work/times" >> "$work/seconds"
   case $ended in
     0) ;;
-    1) tail -n 1 "$work/log" > "$work/failed"; return 0 ;;
-    *) tail -n 3 "$work/log" >&2; exit "$ended" ;; # wrong options, or a signal
+    *)
+      if [ "$ended" -eq 1 ] && tail -n 1 "$work/log" | grep -q diverge; then
+        tail -n 1 "$work/log" > "$work/failed"
+        return 0
+      fi
+      tail -n 3 "$work/log" >&2
+      exit "$ended"
+      ;;
   esac
   tx-avg -q --last "$(checkpoints "$work/run" "$AVERAGE")" -o "$work/model.safetensors" \
     "$work/run"
@@ -79,14 +85,15 @@ translate() { # WORK/HOW OPTIONS
       tail -n 1)"
     printf '%s\t' "$(member score "$how/$VALID.json")" "$(member score "$how/$TEST.json")"
     member confidence_var "$how/$TEST.json"
-  } > "$how/figures"
+  } > "$how/figures.new"
+  mv "$how/figures.new" "$how/figures"
 }
 key() { echo "$1" | tr -cs 'A-Za-z0-9.\n' _ | sed 's/^_*/-/; s/_*$//; s/^-$//'; }
 member() { sed -n "s/.*\"$1\": \([0-9.]*\),.*/\1/p" "$2"; }
 
 echo '| model | parameters, millions | perplexity | BLEU, validation | BLEU, test | min, max | ± | CPU minutes |'
 echo '|---|---|---|---|---|---|---|---|'
-while IFS='|' read -r name options decode; do
+while IFS='|' read -r name options decode || [ -n "$name" ]; do  # the last line may have no newline
   name=$(echo "$name" | sed 's/^ *//; s/ *$//')
   case $name in '' | '#'*) continue ;; esac
   model=$dir/model$(key "$options") search=search$(key "$decode")

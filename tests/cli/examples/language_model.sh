@@ -6,7 +6,7 @@ for name in language_model masked_model; do
   [ ! -s twice ] || fail "$name: duplicate lines"
   expect_stdout_contains " of $(wc -l < $name/test.txt) "
   expect_status 0 sh "$TX_SOURCE/examples/$name.sh" $name 25
-  expect_stderr_contains 'resuming run after step 20'
+  expect_stderr_contains "resuming $name/run after step 20"
 done
 expect_file masked_model/vectors.safetensors
 # The model scores every line of the test text.
