@@ -89,6 +89,8 @@ struct Consistency {
 // the same sums as the whole block.
 constexpr int64_t norm_block = 16384;
 constexpr int64_t norm_blocks(int64_t elements) { return (elements + norm_block - 1) / norm_block; }
+// Of normalise(): sums of squares up to this count as 0.
+constexpr double smallest_square = 1e-60;
 
 // Coordinates of the rows of a packed side: row i belongs to pair[i] of the epoch, at position[i]
 // of its sentence. Arrays of N in the backend's memory.

@@ -191,7 +191,7 @@ void Cpu::normalise(Matrix x, Matrix squares) {
   const double* sums = squares.row<double>(0);
   double sum = 0;
   for (int64_t b = 0; b < squares.cols; ++b) sum += sums[b];
-  const double factor = sum > 0 ? 1 / std::sqrt(sum) : 0;
+  const double factor = sum > smallest_square ? 1 / std::sqrt(sum) : 0;
   with_type(x, [&](auto zero) {
     using A = decltype(zero);
     scale_elements(x.row<A>(0), A(factor), x.rows * x.cols);

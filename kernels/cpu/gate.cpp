@@ -4,6 +4,7 @@
 
 #include "kernels/cpu.h"
 #include "kernels/cpu/activation.h"
+#include "kernels/cpu/lanes.h"
 #include "kernels/cpu/profile.h"
 #include "kernels/cpu/random.h"
 
@@ -82,24 +83,30 @@ TX_CLONES void gate_backward_rows(Matrix dy, Matrix in, Activation activation, c
   }
 }
 
-template <class T>
-TX_CLONES void rotate_rows(Matrix x, int64_t width, Matrix table, const uint32_t* positions,
-                           bool back, int threads) {
-  using A = acc_t<T>;
+template <class L, class T>
+TX_INLINE void rotate_row(T* row, int64_t cols, int64_t width, const acc_t<T>* angle,
+                          acc_t<T> sign) {
   const int64_t half = width / 2;
-  const A sign = back ? A(-1) : A(1);
+  for (T *a = row, *b = row + half; a < row + cols; a += width, b += width)
+    for_lanes<L>(half, [&](int64_t j, auto zero) TX_INLINE_LAMBDA {
+      using V = decltype(zero);
+      const V u = load_lanes<V>(a + j), v = load_lanes<V>(b + j);
+      const V c = load_lanes<V>(angle + j), s = load_lanes<V>(angle + half + j) * sign;
+      put_lanes<L>(a + j, V(u * c - v * s));
+      put_lanes<L>(b + j, V(v * c + u * s));
+    });
+}
+
+template <class T>
+void rotate_rows(Matrix x, int64_t width, Matrix table, const uint32_t* positions, bool back,
+                 int threads) {
+  using A = acc_t<T>;
 #pragma omp parallel for num_threads(threads)
-  for (int64_t i = 0; i < x.rows; ++i) {
-    const A* angle = table.row<A>(positions[i]);
-    for (int64_t first = 0; first < x.cols; first += width) {
-      T *a = x.row<T>(i) + first, *b = a + half;
-      for (int64_t j = 0; j < half; ++j) {
-        const A u = load(a[j]), v = load(b[j]), c = angle[j], s = sign * angle[half + j];
-        store(a[j], u * c - v * s);
-        store(b[j], v * c + u * s);
-      }
-    }
-  }
+  for (int64_t i = 0; i < x.rows; ++i)
+    with_lanes<A>([&](auto lanes) TX_INLINE_LAMBDA {
+      rotate_row<decltype(lanes)>(x.row<T>(i), x.cols, width, table.row<A>(positions[i]),
+                                  back ? A(-1) : A(1));
+    });
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
-#include <vector>
 
 #include "kernels/cpu.h"
 #include "kernels/cpu/softmax.h"
@@ -84,39 +83,40 @@ inline uint64_t key_of(float value, int64_t index) {
 inline int64_t index_of(uint64_t key) { return int64_t(uint32_t(~key)); }
 
 // Collects twice as many values as wanted, halves them when there are more, and sorts at the end.
+// `keys` has room for them.
 template <class T>
-TX_INLINE void many_best_of_row(const T* x, int64_t count, int k, acc_t<T> offset, float* values,
-                                int32_t* ids) {
-  std::vector<uint64_t> keys;
-  keys.reserve(2 * size_t(k));
+TX_INLINE void many_best_of_row(const T* x, int64_t count, int k, acc_t<T> offset, uint64_t* keys,
+                                float* values, int32_t* ids) {
+  uint64_t* end = keys;
   float least = 0;
   const auto value_of = [&](uint64_t key) { return float(load(x[index_of(key)]) - offset); };
   const auto halve = [&] {
-    const auto last = keys.begin() + k - 1;
-    std::nth_element(keys.begin(), last, keys.end(), std::greater<>());
+    uint64_t* last = keys + k - 1;
+    std::nth_element(keys, last, end, std::greater<>());
     least = value_of(*last);
-    keys.resize(size_t(k));
+    end = keys + k;
   };
   bool bounded = false;
   for_values_above(
       x, count, offset, [&]() TX_INLINE_LAMBDA { return bounded ? &least : nullptr; },
       [&](int64_t j, float value) TX_INLINE_LAMBDA {
-        keys.push_back(key_of(value, j));
-        if (keys.size() < 2 * size_t(k)) return;
+        *end++ = key_of(value, j);
+        if (end < keys + 2 * k) return;
         halve();
         bounded = true;
       });
   halve();
-  std::sort(keys.begin(), keys.end(), std::greater<>());
+  std::sort(keys, end, std::greater<>());
   for (int i = 0; i < k; ++i) {
-    values[i] = value_of(keys[size_t(i)]);
-    ids[i] = int32_t(index_of(keys[size_t(i)]));
+    values[i] = value_of(keys[i]);
+    ids[i] = int32_t(index_of(keys[i]));
   }
 }
 
 template <class T>
 void topk_rows(Matrix x, int64_t columns, int k, bool normalise, float* values, int32_t* ids,
                int threads) {
+  const ThreadRows<uint64_t> keys(threads, k > few ? 2 * k : 0);
 #pragma omp parallel for num_threads(threads)
   for (int64_t i = 0; i < x.rows; ++i)
     with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
@@ -126,7 +126,7 @@ void topk_rows(Matrix x, int64_t columns, int k, bool normalise, float* values, 
       if (k <= few)
         few_best_of_row(row, columns, k, offset, values + i * k, ids + i * k);
       else
-        many_best_of_row(row, columns, k, offset, values + i * k, ids + i * k);
+        many_best_of_row(row, columns, k, offset, keys.mine(), values + i * k, ids + i * k);
     });
 }
 

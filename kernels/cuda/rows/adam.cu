@@ -196,7 +196,7 @@ __global__ void average(const float* g, float* m, float* direction, float factor
 __global__ void divide_by_norm(float* x, int64_t count, const double* sums, int64_t blocks) {
   double sum = 0;
   for (int64_t b = 0; b < blocks; ++b) sum += sums[b];
-  const float factor = sum > 0 ? float(1 / sqrt(sum)) : 0;
+  const float factor = sum > smallest_square ? float(1 / sqrt(sum)) : 0;
   for (int64_t i = first_element(); i < count; i += all_threads()) x[i] *= factor;
 }
 
