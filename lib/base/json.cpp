@@ -52,6 +52,8 @@ std::string to_text(const Json& value, int indent) {
   return value.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string shown(std::string_view text) { return to_text(Json(std::string(text.substr(0, 100)))); }
+
 int64_t whole_number(const Json& object, const char* key, int64_t min, int64_t max) {
   const auto refuse = [&] {
     throw DataError(std::string(key) + " is not a whole number from " + grouped(double(min)) +

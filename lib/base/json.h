@@ -20,6 +20,9 @@ Json parse_json(std::string_view text, const std::string& where);
 // null or a string instead.
 std::string to_text(const Json& value, int indent = -1);
 
+// Untrusted text in a message: quoted, escaped, at most 100 bytes.
+std::string shown(std::string_view text);
+
 // The whole number at `key` of an object, from `min` to `max`. Any other value is a DataError, "KEY
 // is not a whole number from 1 to 9", to which the caller adds the file.
 int64_t whole_number(const Json& object, const char* key, int64_t min, int64_t max);

@@ -82,8 +82,8 @@ ModelReader::ModelReader(const std::string& path) : file_(resolve_model(path), e
   config_ = ModelConfig::from_json(parse_json(text("config"), this->path() + ": configuration"),
                                    this->path());
   if (config_.kind.name != text("kind"))
-    throw DataError(this->path() + " is damaged: its kind is '" + text("kind") +
-                    "' in the metadata but '" + config_.kind.name + "' in the configuration");
+    throw DataError(this->path() + " is damaged: its kind is " + shown(text("kind")) +
+                    " in the metadata but " + shown(config_.kind.name) + " in the configuration");
   check_sizes();
   table_ = parameter_table(config_);
   check_tensors();
@@ -105,12 +105,12 @@ void ModelReader::check_format() const {
                     " is a training state, not a model; give the model-STEP.safetensors of" +
                     " the same step, or the run directory");
   if (text("format") != "tx")
-    throw DataError(path() + " is not a tx model (its format is '" + text("format") +
-                    "'); expected " + expected_model);
+    throw DataError(path() + " is not a tx model (its format is " + shown(text("format")) +
+                    "); expected " + expected_model);
   check_format_version(file_, model_format_version);
   if (find_value<ModelKind>(text("kind")) == nullptr)
-    throw DataError(path() + ": models of kind '" + text("kind") +
-                    "' are not supported by tx " TX_VERSION "; use a newer tx");
+    throw DataError(path() + ": models of kind " + shown(text("kind")) +
+                    " are not supported by tx " TX_VERSION "; use a newer tx");
 }
 
 // Before the parameter table is built: the file must hold at least one byte per weight, so that a

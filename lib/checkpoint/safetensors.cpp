@@ -153,7 +153,6 @@ class HeaderParser : public Json::json_sax_t {
   }
 
   // Names are untrusted: escaped and shortened, so that a message stays one readable line.
-  static std::string shown(const std::string& name) { return to_text(Json(name.substr(0, 100))); }
 
   [[noreturn]] void refuse() const {
     throw HeaderError{"its header is malformed" + (key_.empty() ? "" : " near " + shown(key_))};

@@ -169,8 +169,8 @@ class FieldReader {
   void set_name(const char* key, Named<E>& value) {
     value.name = json_value<std::string>(json_, key, damaged_config(where_));
     if (value.valid()) return;
-    throw DataError(where_ + ": unknown " + key + " '" + value.name +
-                    "' in the model's configuration");
+    throw DataError(where_ + ": unknown " + key + " " + shown(value.name) +
+                    " in the model's configuration");
   }
   const Json& json_;
   const std::string& where_;
@@ -232,7 +232,9 @@ class FieldDescriber {
 
 void ModelOptions::describe(Options& options) {
   options.group("Model");
-  options.add("--layers", layers, "N", "layers of each stack").range(1, 1000).default_is("6");
+  options.add("--layers", layers, "N", "layers of each stack")
+      .range(1, 1000)
+      .default_is(std::to_string(config.sides.front().layers));
   visit_fields(config, FieldDescriber(options));
   options.group("Model");  // after the ablations
   options.at("d-k").default_is("d-model / heads");

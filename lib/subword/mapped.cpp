@@ -27,8 +27,7 @@ class Mapped final : public MappedVocabulary {
       const std::string& text = content_.tokens[id];
       if (content_.bytes && kinds[id] == Kind::normal && is_byte_name(text)) kinds[id] = Kind::byte;
       if (table_.id_of(text) >= 0)
-        throw DataError(where + ": the token " + to_text(Json(text.substr(0, 100))) +
-                        " occurs twice");
+        throw DataError(where + ": the token " + shown(text) + " occurs twice");
       table_.add(text, kinds[id], 0);
     }
   }
@@ -162,6 +161,8 @@ MappedTokens read_mapped(std::string_view bytes, const std::string& where) {
     *ids = read_ids(json, key, c.tokens.size(), where);
   if (c.tokens.size() < Vocabulary::specials) refuse("it has too few tokens");
   if (c.closing.size() > 2) refuse("it has more than 2 closing tokens");
+  if (c.languages.empty() && (c.first >= 0 || !c.closing.empty()))
+    refuse("it has a first or closing token but no languages");
   for (const std::string& token : c.tokens)
     if (token.empty()) refuse("a token is empty");
   return c;

@@ -21,16 +21,20 @@ namespace {
 
 // A private-use character (plane 16) that no token contains, so that it encodes to four byte
 // tokens: it replaces U+2581 in the input of SentencePiece.
-std::string find_stand_in(const TokenTable& table) {
-  for (char32_t c = 0x10FFFD; c > 0x100000; --c) {
-    std::string text;
-    append_code_point(text, c);
-    bool used = false;
-    for (int id = 0; id < table.size() && !used; ++id)
-      used = table.text(id).find(text) != std::string_view::npos;
-    if (!used) return text;
-  }
-  throw Bug("a private-use character is free", __FILE__, __LINE__);
+std::string find_stand_in(const TokenTable& table, const std::string& where) {
+  constexpr char32_t first = 0x100000, last = 0x10FFFD;
+  std::vector<bool> used(last - first + 1);
+  for (int id = 0; id < table.size(); ++id)
+    for (size_t i = 0; i < table.text(id).size();) {
+      const char32_t c = next_code_point(table.text(id), i);
+      if (c >= first && c <= last) used[c - first] = true;
+    }
+  char32_t c = last;
+  while (c > first && used[c - first]) --c;
+  if (used[c - first]) throw DataError(where + " uses all private-use characters of plane 16");
+  std::string text;
+  append_code_point(text, c);
+  return text;
 }
 
 void load_model(sentencepiece::SentencePieceProcessor& model, std::string_view bytes,
@@ -136,7 +140,7 @@ class Subword final : public Vocabulary {
   void use_sentencepiece() {
     check_special_ids(sentencepiece(), where_);
     if (!has_bytes()) return;
-    stand_in_ = find_stand_in(table_);
+    stand_in_ = find_stand_in(table_, where_);
     for (size_t i = 0; i < stand_in_ids_.size(); ++i)
       stand_in_ids_[i] = table_.byte_id(stand_in_[i]);
     for (size_t i = 0; i < sign_ids_.size(); ++i) sign_ids_[i] = table_.byte_id(space_sign[i]);

@@ -6,6 +6,7 @@
 // The vocabulary is a word list, for text that is already tokenised as it was for fairseq
 // (subword-nmt ends tokens in "@@"), unless the directory has a SentencePiece model.
 #include <array>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,7 +51,7 @@ Json to_json(const PickleValue& value, int depth = 0) {
     case Kind::integer:
       return value.integer;
     case Kind::real:
-      return value.real;
+      return std::isfinite(value.real) ? Json(value.real) : Json("not a finite number");
     case Kind::text:
       return value.text;
     default:
@@ -127,7 +128,7 @@ std::string subword_model(const std::string& directory, size_t side) {
 void check_blocks(const FamilyConfig& c) {
   const std::string arch = c.has("_name") ? c.text("_name") : c.has("arch") ? c.text("arch") : "";
   if (arch.find("transformer") == arch.npos)
-    c.refuse("its architecture is \"" + arch.substr(0, 100) + "\", not a transformer");
+    c.refuse("its architecture is " + shown(arch) + ", not a transformer");
   for (const char* key : {"layernorm_embedding", "no_cross_attention", "cross_self_attention",
                           "no_token_positional_embeddings", "no_decoder_final_norm",
                           "tie_adaptive_weights", "char_inputs", "merge_src_tgt_embed"})

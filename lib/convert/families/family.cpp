@@ -91,8 +91,7 @@ std::string activation_of(const FamilyConfig& config, const char* key) {
       {"gelu_fast", "gelu-tanh"}, {"quick_gelu", "gelu-sigmoid"}};
   const auto at = names.find(config.text(key));
   if (at == names.end())
-    config.refuse(std::string(key) + " is \"" + config.text(key).substr(0, 100) +
-                  "\", which is not supported");
+    config.refuse(std::string(key) + " is " + shown(config.text(key)) + ", which is not supported");
   return at->second;
 }
 
@@ -112,8 +111,8 @@ ForeignModel import_model(const std::string& directory) {
   if (type == "fsmt") return import_fsmt(directory, json);
   if (type == "gpt2") return import_gpt2(directory, json);
   if (type == "llama" || type == "mistral") return import_llama(directory, json);
-  throw DataError(path + ": model_type \"" + type.substr(0, 100) +
-                  "\" is not supported; fsmt, gpt2, llama, m2m_100, marian and mistral are");
+  throw DataError(path + ": model_type " + shown(type) +
+                  " is not supported; fsmt, gpt2, llama, m2m_100, marian and mistral are");
 }
 
 std::string bart_name(const std::string& ours) {
@@ -156,7 +155,7 @@ std::string WeightMap::any_of(const std::vector<std::string>& names) const {
 void WeightMap::check_all_used() const {
   for (const auto& [name, tensor] : from_.all())
     if (used_.count(name) == 0)
-      throw DataError(from_.where() + " has the tensor " + name.substr(0, 100) +
+      throw DataError(from_.where() + " has the tensor " + shown(name) +
                       ", which belongs to a component that is not supported");
 }
 

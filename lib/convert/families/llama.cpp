@@ -205,8 +205,8 @@ class Llama {
         config_.has("hidden_act") ? activation_of(config_, "hidden_act") : "silu";
     if (name == "silu") return "swiglu";
     if (name == "gelu") return "geglu";
-    config_.refuse("hidden_act is \"" + config_.text("hidden_act").substr(0, 100) +
-                   "\", which is not supported in gated layers");
+    config_.refuse("hidden_act is " + shown(config_.text("hidden_act")) +
+                   ", which is not supported in gated layers");
   }
 
   // Older files have rope_theta and rope_scaling, newer ones rope_parameters with both.
@@ -224,8 +224,7 @@ class Llama {
                                                    : "default";
     if (type == "default") return;
     if (type != "linear" && type != "llama3")
-      rope.refuse("rope_type \"" + type.substr(0, 100) +
-                  "\" is not supported; linear and llama3 are");
+      rope.refuse("rope_type " + shown(type) + " is not supported; linear and llama3 are");
     json["rotary_scaling"] = type;
     json["rotary_factor"] = needed(rope, "factor");
     if (type != "llama3") return;

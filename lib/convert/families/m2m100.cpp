@@ -91,8 +91,7 @@ class Reader {
     for (const char* known : {"NllbTokenizer", "NllbTokenizerFast"})
       if (kind == known) return true;
     if (!kind.empty() && kind != "M2M100Tokenizer")
-      throw DataError(directory_ + "/tokenizer_config.json: tokenizer_class " +
-                      kind.substr(0, 100) +
+      throw DataError(directory_ + "/tokenizer_config.json: tokenizer_class " + shown(kind) +
                       " is not supported; M2M100Tokenizer and NllbTokenizer are");
     return kind.empty() && !file_exists(directory_ + "/vocab.json");
   }
@@ -169,8 +168,8 @@ class Reader {
   void add_known_languages() {
     const std::string which = text_of(settings_.value("language_codes", Json("m2m100")));
     if (which != "m2m100" && which != "wmt21")
-      throw DataError(directory_ + "/tokenizer_config.json: language_codes " +
-                      which.substr(0, 100) + " is not supported; m2m100 and wmt21 are");
+      throw DataError(directory_ + "/tokenizer_config.json: language_codes " + shown(which) +
+                      " is not supported; m2m100 and wmt21 are");
     std::istringstream codes(which == "wmt21" ? wmt21_codes : m2m100_codes);
     int64_t id = base_;
     for (std::string code; codes >> code; ++id) {
@@ -185,8 +184,7 @@ class Reader {
       const auto at = added_.find(id);
       std::string text = at == added_.end() ? unnamed_row(id) : at->second;
       if (!known.insert(text).second)
-        throw DataError(directory_ + ": the token " + to_text(Json(text.substr(0, 100))) +
-                        " has two ids");
+        throw DataError(directory_ + ": the token " + shown(text) + " has two ids");
       texts_.push_back(std::move(text));
     }
   }
@@ -221,8 +219,8 @@ class Reader {
           return token == name || token == "__" + name + "__";
         });
         if (found == content.languages.end())
-          throw DataError(directory_ + "/tokenizer_config.json: the language " +
-                          name.substr(0, 100) + " is not in the vocabulary");
+          throw DataError(directory_ + "/tokenizer_config.json: the language " + shown(name) +
+                          " is not in the vocabulary");
         is_source ? set_source_language(content, name, directory_)
                   : set_target_language(content, name, directory_);
       }

@@ -64,8 +64,7 @@ bool has_exact_gelu(const FamilyConfig& c) {
 // Refuses components of Marian that tx does not support.
 void check_parts(const FamilyConfig& c) {
   if (c.text("type") != "transformer")
-    c.refuse("model type \"" + c.text("type").substr(0, 100) +
-             "\" is not supported; only transformer is");
+    c.refuse("model type " + shown(c.text("type")) + " is not supported; only transformer is");
   c.must_be("transformer-decoder-autoreg", "self-attention");
   c.must_be("transformer-attention-mask", "default");
   for (const char* key :
@@ -142,8 +141,7 @@ class MarianNpz {
     if (name == "relu") return "relu";
     if (name == "swish") return "silu";
     if (name == "gelu") return has_exact_gelu(config_) ? "gelu" : "gelu-sigmoid";
-    config_.refuse("transformer-ffn-activation is \"" + name.substr(0, 100) +
-                   "\", which is not supported");
+    config_.refuse("transformer-ffn-activation is " + shown(name) + ", which is not supported");
   }
 
   std::string norm() const {
@@ -151,15 +149,15 @@ class MarianNpz {
                       after = steps_of(config_, "transformer-postprocess", "dan"),
                       top = steps_of(config_, "transformer-postprocess-top", "");
     if (!steps_of(config_, "transformer-postprocess-emb", "d").empty())
-      config_.refuse("transformer-postprocess-emb is \"" +
-                     config_.text("transformer-postprocess-emb").substr(0, 100) +
-                     "\"; a norm on embeddings is not supported");
+      config_.refuse("transformer-postprocess-emb is " +
+                     shown(config_.text("transformer-postprocess-emb")) +
+                     "; a norm on embeddings is not supported");
     if (before.empty() && after == "an" && top.empty()) return "post";
     if (before == "n" && after == "a" && top == "n") return "pre";
     config_.refuse(
-        "transformer-preprocess, -postprocess and -postprocess-top are \"" + before.substr(0, 100) +
-        "\", \"" + after.substr(0, 100) + "\" and \"" + top.substr(0, 100) +
-        "\" without d; supported are \"\", \"an\", \"\" (post-norm) and \"n\", \"a\", \"n\" "
+        "transformer-preprocess, -postprocess and -postprocess-top are " + shown(before) + ", " +
+        shown(after) + " and " + shown(top) +
+        " without d; supported are \"\", \"an\", \"\" (post-norm) and \"n\", \"a\", \"n\" "
         "(pre-norm)");
   }
 

@@ -87,7 +87,7 @@ std::vector<std::string> tokens_by_id(const Json& json, const std::string& path)
     const bool number = id.is_number_unsigned() && id.get<uint64_t>() < tokens.size();
     const size_t at = number ? id.get<size_t>() : 0;
     if (!number || seen[at] || token.empty())
-      throw DataError(path + ": the token " + to_text(Json(token.substr(0, 100))) +
+      throw DataError(path + ": the token " + shown(token) +
                       " must have an id of its own from 0 to " + std::to_string(tokens.size() - 1));
     seen[at] = true;
     tokens[at] = token;

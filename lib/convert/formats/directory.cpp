@@ -38,7 +38,7 @@ void add_shards(ForeignTensors& all, const std::string& directory, const std::st
   std::set<std::string> files;
   for (const auto& [tensor, file] : json["weight_map"].items()) {
     if (!file.is_string() || file.get<std::string>().find('/') != std::string::npos)
-      throw DataError(index + ": the file of " + tensor.substr(0, 100) + " is not a file name");
+      throw DataError(index + ": the file of " + shown(tensor) + " is not a file name");
     files.insert(file.get<std::string>());
   }
   for (const std::string& file : files) {
@@ -49,7 +49,7 @@ void add_shards(ForeignTensors& all, const std::string& directory, const std::st
   for (const auto& [tensor, file] : json["weight_map"].items())
     if (all.find(tensor) == nullptr)
       throw DataError(directory + "/" + file.get<std::string>() + " has no tensor " +
-                      tensor.substr(0, 100) + ", but " + index + " lists it there");
+                      shown(tensor) + ", but " + index + " lists it there");
 }
 
 }  // namespace

@@ -66,7 +66,6 @@ class FlatYaml {
   [[noreturn]] void refuse(const std::string& why) const {
     throw DataError(where_ + ":" + std::to_string(number_) + ": " + why);
   }
-  static std::string shown(const std::string& word) { return to_text(Json(word.substr(0, 100))); }
 
   // Moves to the next non-empty line.
   bool next_line() {

@@ -160,7 +160,7 @@ ForeignTensors read_npz(const std::string& path) {
   for (const auto& e : zip.entries()) {
     std::string name = e.name;
     if (name.ends_with(".npy")) name.resize(name.size() - 4);
-    const std::string where = path + ": " + to_text(Json(name.substr(0, 100)));
+    const std::string where = path + ": " + shown(name);
     tensors.add(name, parse_npy(zip.content(e, archive->unpacked[e.name]), where));
   }
   tensors.keep(archive);

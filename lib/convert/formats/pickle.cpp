@@ -53,9 +53,6 @@ class PickleMachine {
   [[noreturn]] void refuse(const std::string& why) const {
     throw DataError(where_ + ": its pickle " + why);
   }
-  static std::string shown(std::string_view text) {
-    return to_text(Json(std::string(text.substr(0, 100))));
-  }
 
   std::string_view take(uint64_t count) {
     if (count > rest_.size()) refuse("is truncated");

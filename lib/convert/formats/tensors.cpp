@@ -15,8 +15,6 @@ namespace {
 constexpr int64_t max_elements = int64_t(1) << 48;
 constexpr size_t max_dimensions = 16;
 
-std::string shown(const std::string& name) { return to_text(Json(name.substr(0, 100))); }
-
 std::vector<int64_t> row_major(const std::vector<int64_t>& shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
@@ -59,7 +57,8 @@ void ForeignTensors::add(const std::string& name, ForeignTensor t) {
   for (const int64_t d : t.shape)
     if (d < 0 || __builtin_mul_overflow(count, d, &count) || count > max_elements)
       refuse("has an invalid shape");
-  if (t.strides.empty()) t.strides = row_major(t.shape);
+  if (t.strides.empty())  // of an empty tensor they may overflow, and are not used
+    t.strides = count > 0 ? row_major(t.shape) : std::vector<int64_t>(t.shape.size(), 0);
   if (t.strides.size() != t.shape.size()) refuse("has strides that do not match its shape");
   int64_t last = 0;  // offset of the last element
   for (size_t i = 0; i < t.shape.size() && count > 0; ++i) {

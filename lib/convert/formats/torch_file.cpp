@@ -40,7 +40,7 @@ void add_tensors(TorchFile& file, const Storages& storages) {
     if (key.kind != Kind::text || t.kind != Kind::tensor) continue;  // not a tensor
     const auto storage = storages.find(t.items[0]->text);
     if (storage == storages.end())
-      throw DataError(path + " is damaged: the data of " + key.text.substr(0, 100) + " is missing");
+      throw DataError(path + " is damaged: the data of " + shown(key.text) + " is missing");
     const int64_t each = element_size(t.dtype);
     const std::string_view all = storage->second;
     const bool inside = t.integer <= int64_t(all.size()) / each;

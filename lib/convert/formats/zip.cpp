@@ -20,8 +20,6 @@ constexpr size_t entry_bytes = 46, local_bytes = 30, end_bytes = 22, locator64_b
 constexpr uint32_t in_zip64 = 0xFFFFFFFF;  // the value is in the zip64 extra field
 constexpr uint64_t max_entries = 1000000;
 
-std::string shown(std::string_view name) { return to_text(Json(std::string(name.substr(0, 100)))); }
-
 }  // namespace
 
 void ZipArchive::damaged(const std::string& why) const {

@@ -51,10 +51,10 @@ printf '{"weight_map": {"final_logits_bias": "a.safetensors", "x": "b.safetensor
 refused 'f/b.safetensors is missing'
 mv f/model.safetensors f/a.safetensors
 printf '{"weight_map": {"x": "a.safetensors"}}' > f/model.safetensors.index.json
-refused 'f/a.safetensors has no tensor x'
+refused 'f/a.safetensors has no tensor "x"'
 mv f/model.safetensors f/a.safetensors
 printf '{"weight_map": {"x": "../a.safetensors"}}' > f/model.safetensors.index.json
-refused 'the file of x is not a file name'
+refused 'the file of "x" is not a file name'
 mv f/model.safetensors f/a.safetensors
 printf '{"weight_map": {"final_logits_bias": "a.safetensors"}}' > f/model.safetensors.index.json
 expect_status 0 tx-convert -q -o whole f

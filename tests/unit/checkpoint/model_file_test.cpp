@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(other_files_are_refused_by_what_they_are) {
   BOOST_TEST(reader_message(saved.folder / "foreign") ==
              " is not a tx model (its metadata has no \"format\")" + expected);
   BOOST_TEST(saved.changed(R"("format":"tx")", R"("format":"pt")") ==
-             " is not a tx model (its format is 'pt')" + expected);
+             " is not a tx model (its format is \"pt\")" + expected);
   BOOST_TEST(contains(saved.changed(R"("format":"tx")", R"("format":"tx-state")"),
                       " is a training state, not a model; give the model-STEP.safetensors"));
   BOOST_TEST(saved.changed(R"("format_version":"1")", R"("format_version":"2")") ==
@@ -187,12 +187,12 @@ BOOST_AUTO_TEST_CASE(other_files_are_refused_by_what_they_are) {
         contains(saved.changed(R"(_version":"1")", std::string("_version\":\"") + version + '"'),
                  "has no format version"));
   BOOST_TEST(contains(saved.changed(R"("kind":"encoder-decoder")", R"("kind":"mixture")"),
-                      ": models of kind 'mixture' are not supported by tx "));
+                      ": models of kind \"mixture\" are not supported by tx "));
   BOOST_TEST(
       contains(saved.changed(R"("kind":"encoder-decoder")", R"("kind":"decoder")"),
-               "its kind is 'decoder' in the metadata but 'encoder-decoder' in the configuration"));
+               "its kind is \"decoder\" in the metadata but \"encoder-decoder\" in the configuration"));
   BOOST_TEST(contains(saved.changed(R"(\"kind\":\"encoder-decoder\")", R"(\"kind\":\"mixture\")"),
-                      ": unknown kind 'mixture' in the model's configuration"));
+                      ": unknown kind \"mixture\" in the model's configuration"));
 }
 
 BOOST_AUTO_TEST_CASE(a_file_must_hold_what_its_configuration_says) {

@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(broken_pickles) {
   torch_refused("leaves more than one value on the stack", pickled("NN."));
   torch_refused("a key without a value", pickled("}(Nu."));
   torch_refused("has no dict of tensors", pickled("N."));
-  torch_refused("the data of w is missing", pickled(tensor_pickle().substr(2)));
+  torch_refused("the data of \"w\" is missing", pickled(tensor_pickle().substr(2)));
   torch_refused("data.pkl", zip_bytes({{"a", "b"}}));
   torch_refused("is empty", "");
   torch_refused("neither a zip archive nor a pickle", "text");
