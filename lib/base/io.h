@@ -24,11 +24,10 @@ class LineReader {
   // True if next() returns without waiting for the writer: a whole line is buffered, or the end has
   // been reached. Waits at most wait_ms for more bytes (0: does not wait).
   bool ready(int wait_ms = 0);
-  bool ended() const;                  // after ready(): no line is left
-  bool began_with_mark() const;        // after ready() or next() returned true
-  int64_t line_number() const;         // of the line last returned, from 1
-  bool ended_without_newline() const;  // after next() returned false
-  const std::string& name() const;     // the path, or "standard input"
+  bool ended() const;               // after ready(): no line is left
+  bool began_with_mark() const;     // after ready() or next() returned true
+  int64_t line_number() const;      // of the line last returned, from 1
+  const std::string& name() const;  // the path, or "standard input"
 
  private:
   struct State;

@@ -103,7 +103,6 @@ struct LineReader::State {
   std::string text;               // bytes not yet handed out begin at `start`
   size_t start = 0, scanned = 0;  // text[start, scanned) holds no '\n'
   int64_t lines = 0;
-  bool open_end = false;
   bool begun = false, mark = false;  // the first bytes are known; they were a byte order mark
   bool fifo = false;  // may be opened before its writer: read() would return 0, poll() waits
   z_stream z{};
@@ -272,7 +271,6 @@ bool LineReader::next(std::string& line) {
   while ((newline = s.find_newline()) == std::string::npos && !s.end) s.refill();
   if (newline == std::string::npos) {
     if (s.start == s.text.size()) return false;
-    s.open_end = true;
     newline = s.text.size();
   }
   line.assign(s.text, s.start, newline - s.start);
@@ -296,7 +294,6 @@ bool LineReader::ready(int wait_ms) {
 bool LineReader::ended() const { return state_->end && state_->start == state_->text.size(); }
 bool LineReader::began_with_mark() const { return state_->mark; }
 int64_t LineReader::line_number() const { return state_->lines; }
-bool LineReader::ended_without_newline() const { return state_->open_end; }
 const std::string& LineReader::name() const { return state_->name; }
 
 }  // namespace tx

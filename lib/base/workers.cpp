@@ -217,21 +217,6 @@ void ordered_workers(int threads, const std::function<bool(Block&)>& read,
   run_alone(read, work, write);
 }
 
-bool read_block(LineReader& reader, Block& block, int64_t max_lines) {
-  constexpr size_t max_bytes = 1 << 20;
-  block.lines.clear();
-  if (!reader.ready(200)) return true;
-  block.first_line = reader.line_number() + 1;
-  size_t bytes = 0;
-  std::string line;
-  do {
-    if (!reader.next(line)) return !block.lines.empty();
-    bytes += line.size();
-    block.lines.push_back(std::move(line));
-  } while (int64_t(block.lines.size()) < max_lines && bytes < max_bytes && reader.ready());
-  return true;
-}
-
 void parallel_for(int threads, int64_t count, const std::function<void(int64_t)>& f) {
   const int64_t ranges = std::clamp<int64_t>(threads, 1, std::max<int64_t>(1, count));
   std::vector<std::exception_ptr> failures(static_cast<size_t>(ranges));

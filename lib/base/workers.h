@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "lib/base/first_error.h"
-#include "lib/base/io.h"
 #include "lib/base/log.h"
 
 namespace tx {
@@ -39,10 +38,6 @@ struct Block {
 void ordered_workers(int threads, const std::function<bool(Block&)>& read,
                      const std::function<void(Block&)>& work,
                      const std::function<void(const Block&)>& write);
-
-// A `read` for ordered_workers(): waits for a line, then takes the lines that are buffered, up to
-// `max_lines` lines and about 1 MiB; after 200 ms without a line it returns an empty block.
-bool read_block(LineReader& reader, Block& block, int64_t max_lines = 1024);
 
 // Calls f(i) for i in 0..count-1 on `threads` threads in contiguous ranges. If fewer threads can be
 // started, this thread does the rest.

@@ -49,8 +49,6 @@ IncrementalDecoder::~IncrementalDecoder() {
   backend_->release(kv_->cross.data);
 }
 
-void IncrementalDecoder::set_probe(AttentionProbe probe) { kv_->probe = std::move(probe); }
-
 int64_t IncrementalDecoder::rounded(int64_t rows) const {
   if (!replays_) return rows;
   const int64_t to = rows <= 64 ? 8 : rows <= 256 ? 32 : rows <= 1024 ? 128 : 512;

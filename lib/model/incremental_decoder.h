@@ -87,9 +87,6 @@ class IncrementalDecoder {
   // Logits (R,Vp) of the next position, or (R, picked tokens), valid until the next call. The rows
   // of a sentence must be adjacent.
   Matrix step(std::span<const Row> rows);
-  // Called for every attention of every step, see keys_values.h; on a backend that replays work
-  // only in the steps that are not replayed.
-  void set_probe(AttentionProbe probe);
 
  private:
   struct Sentence {

@@ -36,18 +36,17 @@ Tensor PackedKeysValues::cross_attention(Context& context, int layer, Tensor q,
 
 void PackedKeysValues::finished(bool cross, int layer, const Tensor& heads,
                                 const Tensor& output) const {
-  if (probe_) probe_({cross ? "cross" : kind_, layer, nullptr, nullptr, &heads, &output});
+  if (probe_) probe_({cross ? "cross" : kind_, layer, nullptr, &heads, &output});
 }
 
-Tensor CachedKeysValues::attend(Context& context, const ProbedAttention& which, CachedAttention p,
-                                const Tensor& q, const Block& kv) const {
+Tensor CachedKeysValues::attend(Context& context, CachedAttention p, const Tensor& q,
+                                const Block& kv) const {
   Tensor out = context.make(q.rows(), shape.outputs());
   context.run([&](auto& k) {  // a dry run has no cache yet
     p.q = q.value().columns(0, p.queries());
     p.k = kv.rows.columns(kv.column, p.keys());
     p.v = kv.rows.columns(kv.column + p.keys(), p.values());
     p.o = out.value();
-    if (probe) probe({which.kind, which.layer, nullptr, &p});
     k.attention_cached(p);
   });
   return out;
@@ -64,7 +63,7 @@ Tensor CachedKeysValues::self_attention(Context& context, int layer, Tensor qkv,
     rows.own_k = qkv.value().columns(shape.queries(), shape.keys());
     rows.own_v = qkv.value().columns(shape.queries() + shape.keys(), shape.values());
   });
-  return attend(context, {"decoder", layer}, rows, qkv, earlier);
+  return attend(context, rows, qkv, earlier);
 }
 
 Tensor CachedKeysValues::cross_attention(Context& context, int layer, Tensor q,
@@ -72,7 +71,7 @@ Tensor CachedKeysValues::cross_attention(Context& context, int layer, Tensor q,
   TX_ASSERT(drop.threshold == 0);
   CachedAttention rows = cross_rows;
   rows.shape() = shape.of_all_keys();
-  return attend(context, {"cross", layer}, rows, q, {cross, layer * shape.width()});
+  return attend(context, rows, q, {cross, layer * shape.width()});
 }
 
 }  // namespace tx

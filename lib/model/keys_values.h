@@ -10,14 +10,12 @@
 namespace tx {
 
 // One attention, for a caller that inspects it. `kind` is "encoder", "decoder" or "cross". The
-// probe is called before the attention runs, with `packed` set in a full pass and `cached` in a
-// step of incremental decoding; in a full pass again after its sub-layer has been computed, with
-// `heads` and `output` set and the others null. The pointers are valid during the call.
+// probe is called before the attention runs, with `packed` set, and again after its sub-layer has
+// been computed, with `heads` and `output` set. The pointers are valid during the call.
 struct ProbedAttention {
   const char* kind;
   int layer;
   const AttentionInput* packed = nullptr;
-  const CachedAttention* cached = nullptr;
   const Tensor* heads = nullptr;   // (N,HV): the weighted sums of values, concatenated heads
   const Tensor* output = nullptr;  // (N,D): what the sub-layer adds to its input
 };
@@ -85,7 +83,6 @@ class CachedKeysValues : public KeysValues {
   Matrix cross;            // (source rows, layers * (GK + GV))
   // The rows that each hypothesis reads, its own last; shape, q, k, v, o, own_k, own_v are unset.
   CachedAttention self_rows, cross_rows;
-  AttentionProbe probe;
 
   Tensor self_attention(Context& context, int layer, Tensor qkv,
                         const Dropout& drop) const override;
@@ -98,8 +95,7 @@ class CachedKeysValues : public KeysValues {
     int64_t column;
   };
   // q: its first HK columns are the queries.
-  Tensor attend(Context& context, const ProbedAttention& which, CachedAttention p, const Tensor& q,
-                const Block& kv) const;
+  Tensor attend(Context& context, CachedAttention p, const Tensor& q, const Block& kv) const;
 };
 
 // All tokens of prompts in one pass: reads the packed rows' own keys and values, and writes them to

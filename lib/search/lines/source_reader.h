@@ -30,7 +30,6 @@ class SourceReader {
   void take_from(const SourceReader& reader, Line& line, Source& source);
   // Like next(), with one source for each sentence of a line that is split (LineOptions::split).
   bool next(Line& line, std::vector<Source>& parts);
-  size_t bytes() const { return text_.size() + target_.size(); }  // of the lines read last
   void warn_at_end() const { cuts_.at_end(); }
 
  private:

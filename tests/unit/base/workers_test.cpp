@@ -112,44 +112,6 @@ BOOST_AUTO_TEST_CASE(failures_of_read_and_write_are_thrown) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(read_block_takes_the_buffered_lines) {
-  int fd[2];
-  BOOST_REQUIRE(pipe(fd) == 0);
-  LineReader reader("/dev/fd/" + std::to_string(fd[0]));
-  BOOST_REQUIRE(write(fd[1], "a\nb\nc", 5) == 5);
-  Block block;
-  BOOST_TEST(read_block(reader, block));
-  BOOST_TEST(block.lines == (std::vector<std::string>{"a", "b"}), boost::test_tools::per_element());
-  BOOST_TEST(block.first_line == 1);
-  BOOST_TEST(read_block(reader, block));  // no input yet: an empty block, no waiting
-  BOOST_TEST(block.lines.empty());
-  close(fd[1]);
-  BOOST_TEST(read_block(reader, block));
-  BOOST_TEST(block.lines == std::vector<std::string>{"c"}, boost::test_tools::per_element());
-  BOOST_TEST(block.first_line == 3);
-  BOOST_TEST(!read_block(reader, block));
-  close(fd[0]);
-}
-
-BOOST_AUTO_TEST_CASE(read_block_stops_at_its_bounds) {
-  const TempFolder folder;
-  std::string text;
-  for (int i = 0; i < 100; ++i) text += std::to_string(i) + "\n";
-  LineReader reader(folder.file("f", text));
-  Block block;
-  int64_t lines = 0;
-  while (read_block(reader, block, 30)) {
-    BOOST_TEST(block.first_line == lines + 1);
-    BOOST_TEST(block.lines.size() <= 30u);
-    lines += int64_t(block.lines.size());
-  }
-  BOOST_TEST(lines == 100);
-  const std::string large(600000, 'x');
-  LineReader wide(folder.file("g", large + "\n" + large + "\n" + large + "\n"));
-  BOOST_TEST(read_block(wide, block));
-  BOOST_TEST(block.lines.size() == 2u);
-}
-
 BOOST_AUTO_TEST_CASE(parallel_for_covers_each_once) {
   for (const int threads : {1, 2, 3, 7}) {
     for (const int64_t count : {0, 1, 2, 5, 100}) {

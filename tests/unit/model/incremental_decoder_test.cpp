@@ -388,23 +388,4 @@ BOOST_AUTO_TEST_CASE(an_encoder_alone_does_not_decode) {
   BOOST_CHECK_THROW(IncrementalDecoder(small.backend, *small.model, DType::f32), tx::Bug);
 }
 
-BOOST_AUTO_TEST_CASE(the_probe_sees_every_attention_of_a_step) {
-  SmallModel small(small_config(), DType::f32, true);
-  IncrementalDecoder decoder(small.backend, *small.model, DType::f32);
-  decoder.begin({ids_of("source", 5)}, 1, 3);
-  std::vector<std::string> seen;
-  decoder.set_probe([&](const tx::ProbedAttention& a) {
-    BOOST_TEST(!a.packed);
-    BOOST_TEST((a.cached->q.rows == 1 || tx_test::on_gpu()));  // a GPU rounds rows up
-    BOOST_TEST(a.cached->q.cols == a.cached->heads * a.cached->d_k);
-    seen.push_back(a.kind + std::to_string(a.layer));
-  });
-  const std::vector<std::string> expected{"decoder0", "cross0", "decoder1", "cross1"};
-  for (const IncrementalDecoder::Row& row : {IncrementalDecoder::Row{0, -1, 2}, {0, 0, 5}}) {
-    seen.clear();
-    decoder.step({&row, 1});
-    BOOST_TEST(seen == expected, boost::test_tools::per_element());
-  }
-}
-
 BOOST_AUTO_TEST_SUITE_END()
