@@ -176,8 +176,9 @@ Selection SelectionOptions::resolve(const ModelConfig& config) const {
   out.top = top;
   for (const Quantity quantity : out.what)
     if (top > 0 && !is_map(quantity))
-      throw UsageError(std::string("--top applies to weights and scores only: remove ") +
-                       name_of_value(quantity) + " from --what, or remove --top");
+      throw UsageError(
+          std::string("--top applies to weights, scores, scaled and masked only: remove ") +
+          name_of_value(quantity) + " from --what, or remove --top");
   const std::string of_weights = out.mean_of_heads ? "--average" : words ? "--words" : "";
   for (const Quantity quantity : out.what)
     if (!of_weights.empty() && quantity != Quantity::weights)

@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "lib/base/figure.h"
-#include "lib/base/utf8.h"
 #include "lib/diagnose/translation.h"
 #include "lib/eval/metrics.h"
+#include "lib/search/engine/continuation.h"
 #include "lib/search/lines/source_reader.h"
 
 namespace tx {
@@ -27,11 +27,17 @@ struct Compared {
   double difference() const { return a.log_p - b.log_p; }
 };
 
-std::vector<Made> translate(const std::vector<Source>& sources, const Translator& translator) {
+// The texts that tx-decode prints.
+std::vector<Made> translate(const std::vector<Source>& sources, const Translator& translator,
+                            const std::vector<std::string>& stops) {
+  const Vocabulary& vocabulary = translator.models().target();
+  const bool continues = translator.models().kind() == ModelKind::decoder;
+  const std::vector<Translation> found = translator.translate(sources);
   std::vector<Made> out;
-  for (const Translation& t : translator.translate(sources)) {
-    out.push_back({translator.models().target().decode(t.front().ids), t.front().log_p});
-    repair_utf8(out.back().text);
+  for (size_t i = 0; i < found.size(); ++i) {
+    const std::span<const int> prompt = continues ? sources[i].ids : std::span<const int>();
+    const TokenHypothesis& h = found[i].front();
+    out.push_back({before_stop(continuation_text(vocabulary, prompt, h.ids), stops), h.log_p});
   }
   return out;
 }
@@ -108,7 +114,8 @@ std::string compare_translators(LinePairs& in, const Translator& a, const Transl
   reader_b.warn_at_end();
   const std::string head = named("A", a) + named("B", b);
   if (lines.empty()) return head + "no lines to translate\n";
-  std::vector<Made> ours = translate(sources_a, a), theirs = translate(sources_b, b);
+  std::vector<Made> ours = translate(sources_a, a, options.stops),
+                    theirs = translate(sources_b, b, options.stops);
   for (size_t i = 0; i < lines.size(); ++i) {
     lines[i].a = std::move(ours[i]);
     lines[i].b = std::move(theirs[i]);

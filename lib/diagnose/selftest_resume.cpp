@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "lib/base/bytes.h"
+#include "lib/base/clock.h"
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/run_checkpoints.h"
@@ -32,10 +33,6 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   for (std::string& word : words) out.push_back(word.data());
   out.push_back(nullptr);
   return out;
-}
-
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 class Selftest {
@@ -177,10 +174,10 @@ int Selftest::run(const Log& log) {
   log.info("self-test: reading the text, measuring the time of a step");
   const int64_t steps = choose_steps();
   log.info("self-test: " + std::to_string(steps) + " steps without interruption");
-  const double start = seconds();
+  const double start = steady_seconds();
   finish(begin("whole", steps));
   log.info("self-test: the same run, killed and resumed");
-  const std::string how = stop_and_go(steps, seconds() - start);
+  const std::string how = stop_and_go(steps, steady_seconds() - start);
   const std::string differs = compare(steps);
   if (differs.empty()) {
     log.info("bit-identical after kill -9 at: " + how);

@@ -50,7 +50,9 @@ void SearchOptions::describe(Options& options) {
       .default_is("the beam size")
       .needs({"--diversity"});
   options.group("Output constraints").needs(searching).excludes({"--tgt"});
-  options.add("--min-length", min_length, "N", "minimum length of an output in tokens")
+  options
+      .add("--min-length", min_length, "N", "minimum length of an output in tokens",
+           "An output is never longer than --max-extra or --max-new allows.")
       .range(0, 100000);
   options.add("--no-repeat", no_repeat, "N", "block repeated n-grams of N tokens; 0: off")
       .range(0, 1000);
@@ -85,8 +87,8 @@ void SearchOptions::describe(Options& options) {
            "sample from tokens with at least X times the probability of the best")
       .range(0, 1);
   options.add("--seed", seed, "N", "seed of the samples",
-              "A sample depends only on the seed, the line's number and the position in the "
-              "output.");
+              "A sample depends only on the seed, the number of the line, that of the sample "
+              "(--nbest) and the position in the output.");
   options.group("Language models").needs(of_kinds({ModelKind::decoder}));
   options.add("--max-new", max_new, "N", "maximum length of an output in tokens").range(1, 100000);
   options

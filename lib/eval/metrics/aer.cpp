@@ -141,12 +141,17 @@ class AlignmentForm : public SegmentForm {
       refuse("sentence " + std::to_string(sentence) + " comes after sentence " +
              std::to_string(line_.sentence) + "; sort the file with sort -s -n -k 1,1");
     }
+    if (const uint32_t before = std::max(sentence_, line_.sentence);
+        sentence > before && sentence - before > max_gap)
+      refuse("sentence " + std::to_string(sentence) + " comes after sentence " +
+             std::to_string(before) + ": a number is wrong");
     Line line{sentence, ""};
     if (source > 0 && target > 0)
       line.link = std::to_string(source - 1) + (possible ? "?" : "-") + std::to_string(target - 1);
     return line;
   }
 
+  static constexpr uint32_t max_gap = 1000000;  // sentences without links
   bool begun_ = false, naacl_ = false;
   bool waiting_ = false;  // line_ was read ahead
   Line line_;

@@ -98,12 +98,11 @@ Sampling::Choice Sampling::choose(const Open& open, std::span<const float> log_p
   const OpenOutput output{tokens_, longest_ - 2 - length_, &source_};
   const int forced = Rules::forced(output);
   if (forced >= 0) return {log_p[size_t(forced)], forced};
+  if (choices_.empty()) return {0, -1};  // a model may forbid all its tokens
   const Choice first = draw(open.output, false);
   if (rules_.allows(output, first.token)) return first;
   gather(log_p, &output);
-  const Choice second = choices_.empty() ? Choice{0, -1} : draw(open.output, true);
-  gather(log_p);  // for the row's other outputs
-  return second;
+  return choices_.empty() ? Choice{0, -1} : draw(open.output, true);
 }
 
 TokenHypothesis Sampling::hypothesis(const Open& open, int64_t length) const {
@@ -134,8 +133,8 @@ void Sampling::advance(const Scores& scores) {
     return std::span(scores.log_p + row * size_t(scores.width), size_t(scores.width));
   };
   if (length_ == 0) {
-    gather(row_of(0));
     for (uint32_t i = 0; i < uint32_t(options_.nbest); ++i) {
+      gather(row_of(0));  // again: choose() may have left fewer choices
       const Open start{0, TokenTree::root, i};
       follow(start, 0, choose(start, row_of(0)));
     }

@@ -155,8 +155,8 @@ void DecodeOptions::describe_checks(Options& options) {
            "in memory.")
       .input()
       .needs(searching)
-      .excludes({"--tgt", "--scores", "--word-scores", "--json", "--nbest", "--latency-ms",
-                 "--sample", "--status", "--check-invariance"});
+      .excludes({"--tgt", "--scores", "--word-scores", "--alignments", "--json", "--nbest",
+                 "--echo", "--latency-ms", "--sample", "--status", "--check-invariance"});
   options
       .add("--compare-precision", compare_precision, "auto|int8|bf16|fp32",
            "precision of the second model")

@@ -172,6 +172,7 @@ std::string LineEncoder::format(const std::vector<int>& ids, const EncodedLine& 
   for (const int id : ids)
     filled.push_back(id == mask_token ? line.masks[mask++].front().token : id);
   out = vocabulary.decode(filled);
+  if (!line.masks.empty()) std::replace(out.begin(), out.end(), '\t', ' ');
   for (const auto& choices : line.masks)
     for (const EncodedLine::Filled& choice : choices)
       out += "\t" + vocabulary.token(choice.token) + "\t" + six_digits(choice.probability);

@@ -8,15 +8,12 @@
 #include <chrono>
 #include <cstdio>
 
+#include "lib/base/clock.h"
 #include "lib/base/figure.h"
 
 namespace tx {
 
 namespace {
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 bool is_regular(int fd) {
   struct stat info;

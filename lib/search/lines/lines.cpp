@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
@@ -107,6 +108,7 @@ Translation join_parts(const std::vector<Translation>& parts, double alpha) {
   if (parts.size() == 1) return parts.front();
   TokenHypothesis whole;
   int64_t labels = 0;
+  float ends = 0;  // of parts without tokens, added to the next token or end
   for (const Translation& part : parts) {
     const TokenHypothesis& h = part.front();
     whole.log_p += h.log_p;
@@ -114,13 +116,15 @@ Translation join_parts(const std::vector<Translation>& parts, double alpha) {
     labels += int64_t(h.token_log_p.size());
     whole.ids.insert(whole.ids.end(), h.ids.begin(), h.ids.end());
     const auto& log_p = h.token_log_p;
+    const size_t first = whole.token_log_p.size();
     whole.token_log_p.insert(whole.token_log_p.end(), log_p.begin(),
                              log_p.begin() + ptrdiff_t(h.ids.size()));
+    if (whole.token_log_p.size() > first) whole.token_log_p[first] += std::exchange(ends, 0.0f);
     if (!h.complete) continue;
-    if (&part == &parts.back() || whole.token_log_p.empty())
-      whole.token_log_p.push_back(log_p.back());
+    if (&part == &parts.back())
+      whole.token_log_p.push_back(ends + log_p.back());
     else
-      whole.token_log_p.back() += log_p.back();
+      (whole.token_log_p.empty() ? ends : whole.token_log_p.back()) += log_p.back();
   }
   whole.score = whole.log_p / length_penalty(labels, alpha);
   return {whole};

@@ -61,3 +61,8 @@ expect_status 1 $decode -m run --prefix columns
 last_stderr > wanted
 expect_status 1 $decode -m run --prefix --compare int8 columns
 expect_same "$TX_LAST/stderr" wanted
+
+# Texts are those that are printed: a language model's continuation, cut at --stop.
+expect_usage_error '--echo' tx-decode -m run --compare run --echo short
+expect_usage_error '--compare cannot be used with --alignments' \
+  tx-decode -m run --compare run --alignments pieces short

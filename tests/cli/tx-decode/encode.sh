@@ -55,3 +55,8 @@ expect_usage_error '--embed needs a model of kind encoder: --model translator is
 printf 'w5 w6 w7\n' > long
 expect_status 0 tx-decode -m model --max-length 2 --embed mean long
 expect_stderr_contains 'long:1: 3 tokens, cut to the first 2 (--max-length)'
+
+# A tab in the line does not move the columns.
+printf 'w5\t<mask>\n' > tabbed
+expect_status 0 tx-decode -m model tabbed
+[ "$(last_stdout | awk -F '\t' '{ print NF }')" -eq 3 ] || fail "$(last_stdout)"

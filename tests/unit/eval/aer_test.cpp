@@ -111,6 +111,8 @@ BOOST_FIXTURE_TEST_CASE(damaged_files_are_refused_with_the_place, Run) {
     BOOST_TEST(refusal("0-0\n", line + "\n") == "ref line 1: " + form);
   BOOST_TEST(refusal("0-0\n", "2 1 1\n1 1 1\n") ==
              "ref line 2: sentence 1 comes after sentence 2; sort the file with sort -s -n -k 1,1");
+  BOOST_TEST(refusal("0-0\n", "1 1 1\n4294967295 1 1\n") ==
+             "ref line 2: sentence 4294967295 comes after sentence 1: a number is wrong");
 }
 
 BOOST_FIXTURE_TEST_CASE(one_reference_and_no_other_metric, Run) {

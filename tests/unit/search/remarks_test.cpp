@@ -95,4 +95,10 @@ BOOST_AUTO_TEST_CASE(parts_are_joined) {
   BOOST_TEST(!h.complete);
   BOOST_TEST(h.token_log_p == (std::vector<float>{-0.25f, -3.25f, -0.5f}),
              boost::test_tools::per_element());
+  // The end of a first part without tokens is added to the next token, or to the end of the line.
+  const std::vector<float> later = join_parts({none, a}, 0.6)[0].token_log_p;
+  BOOST_TEST(later == (std::vector<float>{-2.25f, -0.5f, -0.75f}),
+             boost::test_tools::per_element());
+  BOOST_TEST(join_parts({none, none}, 0.6)[0].token_log_p == std::vector<float>{-4},
+             boost::test_tools::per_element());
 }

@@ -124,3 +124,18 @@ BOOST_AUTO_TEST_CASE(a_sample_that_does_not_end_is_cut_and_flagged) {
   BOOST_TEST(!found[0].complete);
   BOOST_TEST(found[0].ids == Ids(3, 4));
 }
+
+// A model's own list of tokens that it never outputs may contain all of them.
+BOOST_AUTO_TEST_CASE(without_any_token_the_output_ends) {
+  tx::Source source;
+  const tx::Rules rules;
+  const Ids all = {0, 1, 2, 3, 4, 5, 6, 7};
+  for (const int nbest : {1, 3}) {
+    const SearchOptions o = sampling(nbest);
+    tx::Sampling search(o, all, 6, source, rules);
+    const auto found = run(search, one_of_four(), 0);
+    BOOST_REQUIRE(found.size() == size_t(nbest));
+    BOOST_TEST(found[0].ids.empty());
+    BOOST_TEST(!found[0].complete);
+  }
+}
