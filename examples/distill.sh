@@ -7,8 +7,9 @@
 # DATA and the record of settings, DIR/settings, are as for paper/runs.sh. Run it again to resume.
 # Settings, in addition to those of compare() in train.sh:
 # NBEST=8  outputs of a line, which is also the size of the beam
-# STEPS=4000  BASE="--preset modern --encoder-layers 4 --decoder-layers 1"  of the students. One
-#             learns the outputs, the other, for comparison, the references.
+# STEPS=8000  BASE="--preset modern --encoder-layers 4 --decoder-layers 1"  of the students, averages
+#             of the last 10 checkpoints. One learns the outputs, the other, for comparison, the
+#             references.
 # TEACHERS="--beam 5 --alpha 1"  options of tx-decode with the teachers
 # Columns: score, lines per second on one thread without start-up, megabytes of the model files.
 set -eu
@@ -17,7 +18,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 usage='usage: distill.sh DATA DIR "TEACHER..." [SETTING=VALUE]... > TABLE'
 data=${1:?"$usage"} dir=${2:?"DIR is missing"} teachers=${3:?"TEACHER is missing"}
 shift 3
-NBEST=8 STEPS=4000 BASE='--preset modern --encoder-layers 4 --decoder-layers 1'
+NBEST=8 STEPS=8000 BASE='--preset modern --encoder-layers 4 --decoder-layers 1'
 TEACHERS='--beam 5 --alpha 1'
 compare 'NBEST TEACHERS' "$@"
 
@@ -39,12 +40,15 @@ fi
 cp "$src" "$dir/outputs.$FROM"
 for side in "$FROM" "$TO"; do cp "$(text "$TRAIN" "$side")" "$dir/pairs.$side"; done
 [ -e "$dir/bpe.model" ] || tx-bpe train --vocab-size "$VOCAB" -o "$dir/bpe.model" "$src" "$tgt"
-learn student outputs "$FROM" "$TO"
-learn without pairs "$FROM" "$TO"
-tx-avg -q --to int8 -o "$dir/student.int8" "$dir/student"
-tx-avg -q --to int8 -o "$dir/without.int8" "$dir/without"
+learn student outputs "$FROM" "$TO" --keep 10
+learn without pairs "$FROM" "$TO" --keep 10
+for run in student without; do
+  last=$(checkpoints "$dir/$run" 10)
+  tx-avg -q --last "$last" -o "$dir/$run.safetensors" "$dir/$run"
+  tx-avg -q --last "$last" --to int8 -o "$dir/$run.int8" "$dir/$run"
+done
 [ -e "$dir/shortlist" ] || {
-  tx-attn-dump -m "$dir/student" --align --words --tgt "$dir/outputs.$TO" "$src" > "$dir/links"
+  tx-attn-dump -m "$dir/student.safetensors" --align --words --tgt "$dir/outputs.$TO" "$src" > "$dir/links"
   tx-bpe shortlist -m "$dir/student" --src "$src" --tgt "$dir/outputs.$TO" --links "$dir/links" \
     -o "$dir/shortlist.new"
   mv "$dir/shortlist.new" "$dir/shortlist"
@@ -72,8 +76,8 @@ echo '| model | score | lines/s | MB |'
 echo '|---|---|---|---|'
 # shellcheck disable=SC2086,SC2046
 row "teacher, $TEACHERS" "$teachers" $(printf ' -m %s' $teachers) $TEACHERS
-row 'student, beam 4, fp32' "$dir/student/last.safetensors" -m "$dir/student" --precision fp32
-small="$dir/student.int8"
+full=$dir/student.safetensors small="$dir/student.int8"
+row 'student, beam 4, fp32' "$full" -m "$full" --precision fp32
 row 'student, greedy, int8' "$small" -m "$small" --beam 1 --precision int8
 row 'student, greedy, int8, shortlist' "$small $dir/shortlist" -m "$small" --beam 1 \
   --precision int8 --shortlist "$dir/shortlist"
