@@ -22,7 +22,8 @@ namespace {
 // Defaults come from --preset, then --config or the run to resume; options given override both.
 void set_defaults(tx::TrainOptions& settings, int argc, char** argv) {
   const std::string preset = tx::peek_option(argc, argv, "preset");
-  if (!preset.empty()) settings.apply_preset(preset);
+  if (!preset.empty() && tx::peek_option(argc, argv, "resume").empty())
+    settings.apply_preset(preset);
 }
 
 void read_config(tx::TrainOptions& settings, tx::Options& options) {

@@ -41,6 +41,8 @@ bool is_active(const Option& option) {
 }
 
 std::string typed_title(const Option& option) {
+  if (option.positional && option.given)
+    return "argument '" + values::split(values::to_text(option.field)).front() + "'";
   const bool off = option.given && option.is_flag() && !values::is_on(option);
   return off ? "--no-" + option.long_name() : values::title(option);
 }
@@ -133,7 +135,11 @@ void Options::check(const std::vector<std::string>& open) const {
   const auto check_one = [&](const Option& option, const auto& needed, const auto& excluded) {
     for (const Conditions& c : needed) {
       const bool any = std::any_of(c.words.begin(), c.words.end(), met);
-      const std::string choice = c.words.size() == 1 ? "add it" : "choose one of them";
+      const std::string& word = c.words.front();
+      const bool off = c.words.size() == 1 && !is_fact(word) && other(word).given;
+      const std::string choice = off                   ? "give that another value"
+                                 : c.words.size() == 1 ? "add it"
+                                                       : "choose one of them";
       require(any || !must_apply(option), option, " needs ", c,
               choice + ", or leave " + typed_title(option) + " out");
     }

@@ -52,7 +52,8 @@ struct WeightSource {
   virtual void finished(const ParameterEntry&) const {}  // its rows are not read again
 };
 
-// The optimizer state: Adam's m and v, flat blocks of one size.
+// The optimizer state, flat blocks of one size: Adam's m and v; of matrices that Muon updates, the
+// momentum and zeros.
 struct OptimizerState {
   Matrix first, second;
 };

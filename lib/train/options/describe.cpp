@@ -37,7 +37,8 @@ void describe_documents(Options& o, TrainOptions& t) {
          "The documents are concatenated with </s> <s> between them, and every sequence but the "
          "last has --context tokens.")
       .needs({"--kind decoder"})
-      .excludes({"--bpe-dropout"}, "split documents keep the standard segmentation");
+      .excludes({"--bpe-dropout"},
+                "documents longer than --context keep the standard segmentation");
 }
 
 void describe_data(Options& o, TrainOptions& t) {
@@ -72,7 +73,8 @@ void describe_data(Options& o, TrainOptions& t) {
   o.add("--bpe-dropout", t.bpe_dropout, "P",
         "BPE-dropout: re-segment the training text every epoch",
         "Each merge is skipped with probability P, on both sides (Provilkov et al., 2020); 0.1 is "
-        "usual. Validation text and split documents keep the standard segmentation.")
+        "usual. Validation text, and documents longer than --context, keep the standard "
+        "segmentation.")
       .range(0, 1);
   o.add("--bpe-dropout-epochs", t.bpe_dropout_epochs, "N", "epochs with BPE-dropout; 0: all",
         "Later epochs use the standard segmentation, which decoding uses too.")
@@ -124,7 +126,9 @@ void describe_run(Options& o, TrainOptions& t) {
       .input()
       .is_mode("a resumed run keeps its options; tx-train(1) lists those that may change");
   o.add("--preset", t.preset, "auto|base|big|small|tiny|modern|toy",
-        "default settings, which other options override", "See PRESETS.")
+        "default settings, which other options override",
+        "See PRESETS. --preset NAME --help shows the defaults of preset NAME; without it they are "
+        "those of base.")
       .one_of({"auto", "base", "big", "small", "tiny", "modern", "toy"})
       .also({fine_tuning});
   o.add("--config", t.config, "FILE", "options of another run: its directory or config.json")
@@ -185,7 +189,8 @@ void describe_diagnostics(Options& o, TrainOptions& t) {
       .goes_with({"--resume"})
       .excludes({"--describe", "--parity", "--selftest-resume"});
   o.flag("--parity", t.parity, "compare one step over devices and precisions; do not train",
-         "Computes forward, backward and Adam for one batch of your text on every device and in "
+         "Computes forward, backward and one update for one batch of your text on every device and "
+         "in "
          "every precision of this machine. Prints for each tensor how far its gradient (largest "
          "difference over largest magnitude, and 1 minus the cosine) and its updated weights are "
          "from the CPU in fp32. The exit status is 1 if a gradient or the loss exceeds its bound.")
@@ -262,6 +267,7 @@ void describe_optimizer(Options& o, TrainOptions& t) {
       .at_least(0)
       .excludes({"--schedule paper"},
                 "scale it with --lr-factor, or choose --schedule inverse-sqrt");
+  if (t.lr == 0) o.at("lr").default_is("");
   o.add("--lr-factor", t.lr_factor, "X", "factor of --schedule paper")
       .at_least(0)
       .needs({"--schedule paper"});

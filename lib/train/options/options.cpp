@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
+#include <utility>
 
 #include "kernels/backend.h"
 #include "lib/base/error.h"
@@ -161,7 +163,9 @@ void TrainOptions::check_schedule() const {
   if (schedule != "paper" && lr <= 0)
     throw UsageError("--schedule " + schedule + " needs --lr, for instance --lr 0.0005");
   if (rate_falls() && steps == 0)
-    throw UsageError("--schedule " + schedule + " needs --steps: its rate reaches 0 there");
+    throw UsageError("--steps 0 cannot be used with --schedule " + schedule +
+                     ", whose rate reaches 0 at the last step: use another, such as --schedule "
+                     "constant");
   if (schedule == "paper" && warmup == 0)
     throw UsageError("--schedule paper needs a --warmup of at least 1");
 }
@@ -172,10 +176,10 @@ void TrainOptions::check_limits() const {
   if (patience > 0 && valid_src.empty() && valid_command.empty())
     throw UsageError(std::string("--patience needs --valid-src") +
                      (one_text() ? "" : " and --valid-tgt") + ", or --valid-command");
-  if (patience > 0 && save_every == 0 && save_minutes == 0 && valid_every == 0)
+  if (patience > 0 && compared_every() == 0 && save_minutes == 0)
     throw UsageError(
-        "--patience counts validations, but with --save-every 0 there are none: give "
-        "--valid-every");
+        std::string("--patience counts validations, but with --save-every 0 there are none") +
+        (valid_command.empty() ? ": give --valid-every" : " by --valid-command"));
 }
 
 int parse_batch_tokens(const std::string& text) {
@@ -232,18 +236,38 @@ std::string peek_option(int argc, const char* const* argv, const std::string& na
   return value;
 }
 
+namespace {
+
+// As a word of the shell.
+std::string shell_word(const std::string& word) {
+  const bool plain = std::all_of(word.begin(), word.end(), [](unsigned char c) {
+    return c >= 128 || std::isalnum(c) || std::strchr("_./=:,+-@%", c);
+  });
+  if (plain && !word.empty()) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
 std::string command_line(int argc, const char* const* argv) {
   std::string line = "tx-train";
+  bool names_run = false;  // the next word
   for (int i = 1; i < argc; ++i) {
-    const std::string arg = argv[i], before = argv[i - 1];
-    if (i > 1 && (before == "-o" || before == "--out"))
+    std::string arg = argv[i];
+    if (std::exchange(names_run, false)) {
       line += " RUN";
-    else if (arg.compare(0, 6, "--out=") == 0)
+      continue;
+    }
+    for (; arg.starts_with("-q") && arg.size() > 2; arg.erase(1, 1)) line += " -q";  // -qo RUN
+    names_run = arg == "-o" || arg == "--out";
+    if (arg.starts_with("--out="))
       line += " --out=RUN";
-    else if (arg.compare(0, 2, "-o") == 0 && arg.size() > 2)
+    else if (arg.starts_with("-o") && arg.size() > 2)
       line += " -oRUN";
     else
-      line += " " + arg;
+      line += " " + shell_word(arg);
   }
   return line;
 }

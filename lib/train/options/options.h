@@ -100,6 +100,10 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
   Consistency consistency_term() const {
     return {consistency == "none" ? 0 : consistency_weight, consistency == "rdrop"};
   }
+  // Steps between comparisons of models, which --patience counts; 0: none at fixed steps.
+  int64_t compared_every() const {
+    return valid_command.empty() && valid_every > 0 ? valid_every : save_every;
+  }
   bool rate_falls() const { return schedule == "linear" || schedule == "cosine"; }  // to 0
   // The maximum length of a sentence in the text, in tokens.
   int longest_text() const { return one_text() ? context - 1 : max_length; }

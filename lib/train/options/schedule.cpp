@@ -41,6 +41,8 @@ void fit_schedule(TrainOptions& o, const Options& given) {
   }
   if (!given.given("save-every") && o.save_every > o.steps)
     o.save_every = std::max<int64_t>(1, o.steps / 4);
+  if (!given.given("valid-every") && o.valid_every > o.steps)
+    o.valid_every = std::max<int64_t>(1, o.steps / 4);
 }
 
 bool steps_by_minutes(const TrainOptions& o, const Options& given) {

@@ -40,7 +40,11 @@ void adopt_kind(TrainOptions& options, const Options& given) {
 
 void resolve_run(TrainOptions& options, const Options& given, const Log& log) {
   adopt_kind(options, given);
-  if (options.preset == "auto" && !preset_is_open(options, given)) options.preset = "base";
+  if (options.preset == "auto" && !preset_is_open(options, given)) {
+    options.preset = "base";
+    if (options.config.empty() && options.resume.empty())
+      log.info("preset base, because the size of the model is given; override with --preset");
+  }
   options.resolve(given);
   limit_threads(options.threads, log);
   if (given.given("tune") && options.tune && options.device == "cpu")
@@ -87,7 +91,7 @@ void check_changes(const Json& before, const Options& given, const Log& log) {
 }
 
 void note_options(Json& config, const Json& options, int64_t step) {
-  const Json& former = config.at("options").at("save-every");
+  const Json former = config.at("options").at("save-every");  // a copy: `config` grows
   if (former != options.at("save-every"))
     config["saves_before"].push_back({{"until", step}, {"every", former}});
   config["options"] = options;
@@ -132,13 +136,12 @@ bool holds_longest(int batch, const Corpora& corpora) {
 
 // Whether the run validates, so that --patience can end it.
 bool compares(const TrainOptions& o) {
-  return (!o.valid_src.empty() || !o.valid_command.empty()) &&
-         (o.save_every > 0 || o.valid_every > 0);
+  return (!o.valid_src.empty() || !o.valid_command.empty()) && o.compared_every() > 0;
 }
 
 // The number of validations in this many steps, at least 5.
 int patience_of(int64_t steps, const TrainOptions& o) {
-  const int64_t interval = o.valid_every > 0 ? o.valid_every : o.save_every;
+  const int64_t interval = o.compared_every();
   return int(std::max<int64_t>(5, (steps + interval - 1) / interval));
 }
 
@@ -197,9 +200,9 @@ int64_t tuning_epochs(int64_t target_tokens) {
 std::string tuning_text(const TrainOptions& o, int64_t epochs, int64_t tokens) {
   char rate[80];
   std::snprintf(rate, sizeof rate, "schedule %s, rate %.3g", o.schedule.c_str(), o.lr);
-  return "fine-tuning " + o.init + ": batches of " + o.batch_tokens + " target tokens, " +
-         (o.schedule == "paper" ? std::string("schedule paper") : rate) + ", " +
-         counted(o.warmup, "step") + " of warm-up; " + counted(o.steps, "step") +
+  return "fine-tuning " + o.init + " with " + o.optimizer + ": batches of " + o.batch_tokens +
+         " target tokens, " + (o.schedule == "paper" ? std::string("schedule paper") : rate) +
+         ", " + counted(o.warmup, "step") + " of warm-up; " + counted(o.steps, "step") +
          (epochs > 0 ? ", " + counted(epochs, "epoch") + " of the text's " +
                            grouped(double(tokens)) + " target tokens"
                      : std::string()) +
@@ -245,7 +248,9 @@ void settle_preset(TrainOptions& options, Options& given, const Corpora& corpora
   TrainOptions start = with_preset(choice.name);
   Options defaults("", "");
   start.describe(defaults);
-  given.from_json(defaults.to_json(), "preset " + choice.name);
+  Json settings = defaults.to_json();
+  settings.erase("threads");  // limited to those that can be started
+  given.from_json(settings, "preset " + choice.name);
   options.preset = choice.name;
   const int64_t epoch = epoch_steps(options, text);
   const bool open = !given.given("steps") && !given.given("epochs");

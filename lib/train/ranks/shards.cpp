@@ -104,10 +104,13 @@ Shards::Shards(Backend& backend, Mover& mover, const Division& division, RankOf 
 }
 
 // NCCL and MPI gather equal lengths: shards of unequal length are padded to the longest.
-void Shards::gather(Matrix block) {
+void Shards::gather(Matrix block) { gather(block, {0, block.cols}); }
+
+void Shards::gather(Matrix block, ElementRange needed) {
   const size_t each = size_of(block.dtype);
   for (int i = 0; i < division_.rounds(); ++i) {
     const ElementRange round = division_.round(i), mine = division_.shard(i, self_.rank);
+    if (intersection(round, needed).count == 0) continue;
     if (division_.longest(i) * self_.ranks == round.count) {
       mover_.gather_all(part_of(block, mine).data, size_t(mine.count) * each,
                         part_of(block, round).data);

@@ -33,6 +33,7 @@ class Shards {
 
   // All-gather: every rank's shards are copied to all others; `block` is whole.
   void gather(Matrix block);
+  void gather(Matrix block, ElementRange needed);  // the rounds that overlap it
   // `own` holds this rank's shards one after another; `whole` is a whole block on rank 0.
   void collect(Matrix own, Matrix whole);  // gather to rank 0
   void spread(Matrix whole, Matrix own);   // scatter from rank 0

@@ -30,10 +30,6 @@ Checkpointer::Checkpointer(const RunDirectory& run, const Parameters& parameters
     former_.push_back({former.at("until").get<int64_t>(), former.at("every").get<int64_t>()});
 }
 
-double Checkpointer::steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 bool Checkpointer::overdue() const {
   return options_.save_minutes > 0 && clock_() - last_save_ >= 60 * options_.save_minutes;
 }

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "lib/base/clock.h"
 #include "lib/base/first_error.h"
 #include "lib/base/json.h"
 #include "lib/base/log.h"
@@ -144,7 +145,6 @@ class Checkpointer {
   std::string resume_hint() const;
 
  private:
-  static double steady_seconds();
   void begin(int64_t step, Saver::Write write);
   std::string write_model(const Parameters& parameters, const Content& content) const;
   void write_state(const Parameters& parameters, const OptimizerState& optimizer,

@@ -11,8 +11,8 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/json.h"
-#include "lib/checkpoint/run_checkpoints.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/checkpoint/run_checkpoints.h"
 #include "lib/ranks/communicator.h"
 #include "lib/subword/languages.h"
 #include "lib/subword/token_counts.h"
@@ -25,15 +25,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// `what`: the option that reads the files twice, for the message.
+// Of a regular file; `why` it must be one: the beginning of the message otherwise.
+struct stat regular_file(const std::string& file, const std::string& why) {
+  struct stat info = {};
+  if (file != "-" && ::stat(file.c_str(), &info) != 0) throw IoError("read", file, errno);
+  if (!S_ISREG(info.st_mode))
+    throw UsageError(why + ", but " + (file == "-" ? "standard input" : file) +
+                     " is not a regular file: save it to a file first");
+  return info;
+}
+
+// `what`: the option that reads the files twice.
 void check_regular(const std::vector<std::string>& files, const std::string& what) {
-  for (const std::string& file : files) {
-    struct stat info;
-    if (::stat(file.c_str(), &info) != 0) throw IoError("read", file, errno);
-    if (!S_ISREG(info.st_mode))
-      throw UsageError(what + " reads the text twice, but " + file +
-                       " is not a regular file: save it to a file first");
-  }
+  for (const std::string& file : files) regular_file(file, what + " reads the text twice");
 }
 
 std::shared_ptr<const Vocabulary> count_vocabulary(const TrainOptions& options) {
@@ -72,10 +76,7 @@ struct CacheText {
 
 // Path, size and time of a file: identifies its content without reading it.
 std::string state_of(const std::string& file) {
-  struct stat info;
-  if (::stat(file.c_str(), &info) != 0) throw IoError("read", file, errno);
-  if (!S_ISREG(info.st_mode))
-    throw UsageError("--cache needs regular files, but " + file + " is not one");
+  const struct stat info = regular_file(file, "--cache needs regular files");
   return "\n" + fs::absolute(file).string() + " " + std::to_string(info.st_size) + " " +
          std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec);
 }
@@ -225,7 +226,7 @@ Corpora open_corpora(const TrainOptions& options, const Vocabularies& v, const R
     CacheText text{{{src, &v.source()}}, links};
     if (!options.one_text()) text.sides.push_back({tgt, &v.target()});
     const std::string own = run.file(name + ".ids");
-    if (resumed)
+    if (resumed && config.contains(key))  // validation may be added to a run
       return open_again(text, options, find_again(config.value(key + "_cache", own), own),
                         json_value<std::string>(config, key.c_str(), run.file("config.json")), log);
     auto cache = open_new(text, options, own, log);
@@ -326,15 +327,15 @@ void check_vocabulary_fit(const TrainOptions& o, const Vocabularies& v, const Co
     const IdCache* cache = valid ? corpora.valid.get() : corpora.train.get();
     if (!cache) continue;
     std::string line;
+    std::vector<TokenShares> all;
     for (size_t s = 0; s < sides[valid].size(); ++s) {
       const FitSide& side = sides[valid][s];
-      const TokenShares shares = count_shares(*cache, int(s), v[s]);
+      const TokenShares& shares = all.emplace_back(count_shares(*cache, int(s), v[s]));
       const std::string found = std::string(side.name) + " " + describe(shares, v[s]);
       line += s == 0 ? first_pairs(shares) + ": " + found : "; " + found;
       if (!valid && s + 1 == sides[valid].size()) log.info(line);
     }
-    for (size_t s = 0; s < sides[valid].size(); ++s)
-      warn_of(o, sides[valid][s], count_shares(*cache, int(s), v[s]), v[s], log);
+    for (size_t s = 0; s < sides[valid].size(); ++s) warn_of(o, sides[valid][s], all[s], v[s], log);
   }
 }
 

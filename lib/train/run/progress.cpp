@@ -30,10 +30,6 @@ ProgressLog::ProgressLog(const TrainOptions& options, std::string file, Append a
       clock_(std::move(clock)),
       start_(clock_()) {}
 
-double ProgressLog::steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 void ProgressLog::write(Json line) {
   for (Json& x : line)
     if (x.is_number_float()) x = finite_or_null(x.get<double>());

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "kernels/view.h"
+#include "lib/base/clock.h"
 #include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "lib/train/options/options.h"
@@ -67,7 +68,6 @@ class ProgressLog {
     std::string limit;           // "--minutes 15"; "": --steps
     std::optional<double> left;  // seconds; unknown at the first step
   };
-  static double steady_seconds();
   std::optional<Outlook> outlook() const;
   std::string outlook_text() const;
   std::string step_text() const;

@@ -103,7 +103,7 @@ std::optional<Session::Rewind> Session::step() {
   StepRecord record = run_.step(number, rate, limit);
   train_nll_ = record.nll / double(record.labels);
   state_.step = number;
-  again_ = false;
+  again_ = unscored_ = false;
   std::optional<Rewind> back;
   if (record.skip) back = incident(record);
   spikes_.add(record);
@@ -128,7 +128,8 @@ void Session::after_step(bool save_wanted) {
   const bool overdue = checkpoints_.overdue();
   if (checkpoints_.due(state_.step)) return checkpoint();
   if (validation_due() && !validate()) return;
-  if (overdue || save_wanted || validator_.best() == state_.step) save(false);
+  unscored_ = overdue || save_wanted;
+  if (unscored_ || validator_.best() == state_.step) save(false);
 }
 
 // Completes the step after which the run was stopped.
@@ -145,7 +146,7 @@ void Session::end() {
   checkpoints_.finish_save();
   const int64_t step = state_.step;
   const bool saved = checkpoints_.saved() == step;
-  if (finished() && (again_ || !saved)) {
+  if (finished() && (again_ || unscored_ || !saved)) {
     if (!run_.spec().corpora.valid || validator_.found(step) || validate()) save(true);
   } else if (!saved) {
     save(false);

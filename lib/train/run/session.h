@@ -97,6 +97,7 @@ class Session {
   std::optional<double> train_nll_;       // per label, of the last step
   bool texts_compared_ = false;           // compare_texts() has warned
   bool again_ = false;                    // resumed at this step, whose validation was interrupted
+  bool unscored_ = false;                 // this step was saved by a signal or the clock
 };
 
 }  // namespace tx

@@ -82,7 +82,7 @@ void Session::compare_texts(double valid_nll) {
 void Session::save(bool scored) {
   checkpoints_.finish_save();
   check_weights();
-  if (scored) again_ = false;
+  if (scored) again_ = unscored_ = false;
   if (scored && !options_.valid_command.empty())
     checkpoints_.save_scored(content(), [this](const auto& write_state) { score(write_state); });
   else
@@ -104,7 +104,7 @@ void Session::score(const Checkpointer::WriteState& write_state) {
   CommandScore found;
   try {
     found = run_valid_command(command, directory_.model(step), log_);
-  } catch (const DataError&) {
+  } catch (const Error&) {
     write_unscored();
     throw;
   }

@@ -109,7 +109,9 @@ class Child {
       std::this_thread::sleep_for(tick / 10);
     else if (::poll(&ready, 1, int(tick.count())) > 0)
       return read(), false;
-    return !running();
+    if (running()) return false;
+    while (open_ && text_.size() <= max_output && ::poll(&ready, 1, 0) > 0) read();  // the rest
+    return true;
   }
   bool running() {
     if (ended_) return false;

@@ -75,7 +75,7 @@ void Muon::average(ElementRange range, ElementRange state) {
 }
 
 void Muon::orthogonalise(Shards* shards, const std::vector<ElementRange>& ranges) {
-  if (shards) shards->gather(directions_);
+  if (shards) shards->gather(directions_, matrices_);
   for (const ParameterEntry& entry : entries_)
     for (const ElementRange& range : ranges)
       if (intersection(range, range_of(entry)).count > 0) {

@@ -27,7 +27,7 @@ MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities
   const size_t full = size_of(parameters.fp32_weights().dtype);
   m.parameters = m.gradients = held_bytes(elements * full);
   m.optimizer_state = 2 * held_bytes(size_t(parameters.moment1().cols) * full);
-  if (options.optimizer == "muon") m.optimizer_state += held_bytes(Muon::bytes(parameters));
+  if (options.optimizer == "muon") m.update = held_bytes(Muon::bytes(parameters));
   const int sums = ranks > 1 ? RankSum::blocks(accumulate, ranks) : TreeSum::levels(accumulate);
   m.sums = size_t(sums) * held_bytes(elements * full);
   if (ranks > 1) m.sums += RankSum::exchange_bytes(accumulate, parameters.division(), full);
@@ -112,7 +112,7 @@ std::string entry_line(const ParameterEntry& e) {
 std::vector<std::pair<const char*, size_t>> memory_parts(const MemoryPlan& m) {
   std::vector<std::pair<const char*, size_t>> out{{"parameters", m.parameters},
                                                   {"gradients", m.gradients},
-                                                  {"optimizer state", m.optimizer_state},
+                                                  {"optimizer state", m.optimizer_state + m.update},
                                                   {"bf16 weights", m.bf16_weights}};
   if (m.sums) out.emplace_back("gradient sums", m.sums);
   if (m.saving) out.emplace_back("copy to save", m.saving);
@@ -144,8 +144,8 @@ std::string binary_size(size_t bytes) {
 }
 
 void check_device_memory(Backend& backend, const MemoryPlan& memory) {
-  const size_t needed =
-      memory.sums + memory.activations + memory.batch + memory.saving + memory.translating;
+  const size_t needed = memory.update + memory.sums + memory.activations + memory.batch +
+                        memory.saving + memory.translating;
   const size_t free = backend->has_own_memory() ? backend->free_bytes() : needed;
   if (needed > free)
     throw Error("out of GPU memory: besides parameters and scratch this run needs " +

@@ -13,6 +13,7 @@ namespace tx {
 
 struct MemoryPlan {
   size_t parameters = 0, gradients = 0, optimizer_state = 0, bf16_weights = 0;  // bytes
+  size_t update = 0;       // Muon's directions and scratch
   size_t sums = 0;         // partial sums of gradients: lib/train/step/tree_sum.h
   size_t saving = 0;       // the device copy that is saved: Saver, lib/train/run/checkpointer.h
   size_t activations = 0;  // the arena: values, their gradients, statistics
@@ -23,8 +24,8 @@ struct MemoryPlan {
   size_t translating = 0;  // decoding for --valid-metric bleu and chrf
   // Anonymous memory, in bytes. The token ids are a mapped file, and validation uses the arena.
   size_t total() const {
-    return parameters + gradients + optimizer_state + bf16_weights + sums + saving + activations +
-           scratch + batch + program + translating;
+    return parameters + gradients + optimizer_state + update + bf16_weights + sums + saving +
+           activations + scratch + batch + program + translating;
   }
 };
 

@@ -4,16 +4,13 @@
 #include <chrono>
 #include <cmath>
 
+#include "lib/base/clock.h"
 #include "lib/base/error.h"
 #include "lib/tensor/arena.h"
 
 namespace tx {
 
 namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // For training passes.
 DropoutRates rates_of(const TrainOptions& o, const StepRecord* record = nullptr) {
@@ -118,7 +115,7 @@ void Stepper::run(Work work, int64_t sentences, const std::function<void()>& f) 
 }
 
 void Stepper::micro(const Batch& batch, Work work, const std::function<void()>& after_closure) {
-  const double start = now();
+  const double start = steady_seconds();
   const Consistency consistency =
       work == Work::evaluate ? Consistency() : options_.consistency_term();
   upload(batch, work);
@@ -134,11 +131,11 @@ void Stepper::micro(const Batch& batch, Work work, const std::function<void()>& 
     forward(context, transformer_, parameters_,
             {batch_.sides(), batch_.labels(), rates, guide, record_, options_.label_smoothing,
              consistency});
-    const double middle = now();
+    const double middle = steady_seconds();
     times_.forward += middle - start;
     context.backward();
     if (work == Work::train) parameters_.finish_gradients();
-    times_.backward += now() - middle;
+    times_.backward += steady_seconds() - middle;
   };
   if (work == Work::evaluate) return pass();
   if (batch_.places() != places_) forget_graphs(backend_);
@@ -147,12 +144,12 @@ void Stepper::micro(const Batch& batch, Work work, const std::function<void()>& 
 }
 
 void Stepper::update() {
-  const double start = now();
+  const double start = steady_seconds();
   if (rank_sum_)
     update_.run();
   else
     run(Work::update, 0, [&] { update_.run(); });
-  times_.update += now() - start;
+  times_.update += steady_seconds() - start;
 }
 
 // `last`: the range is the last one of this rank.

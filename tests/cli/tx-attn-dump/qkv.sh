@@ -72,7 +72,7 @@ expect_stderr 'tx-attn-dump: cannot read missing.json: No such file or directory
 expect_usage_error 'missing option: -m FILE (model file or run directory), or --qkv FILE' tx-attn-dump
 expect_usage_error '--model cannot be used with --qkv: it needs no model and no text' \
   tx-attn-dump -m model --qkv three.json
-expect_usage_error 'FILE cannot be used with --qkv' tx-attn-dump --qkv three.json in
+expect_usage_error "argument 'in' cannot be used with --qkv" tx-attn-dump --qkv three.json in
 expect_usage_error '--format safetensors is not supported with --qkv: give --format json' \
   tx-attn-dump --qkv three.json --format safetensors
 expect_usage_error '--heatmap cannot be used with --qkv' tx-attn-dump --qkv three.json --heatmap

@@ -49,7 +49,7 @@ expect_status 1 tx-bpe encode -m model --vocabulary bad text
 expect_stderr 'tx-bpe: bad:2: expected a token, a tab or a space, and a count'
 expect_status 1 tx-bpe encode -m model --vocabulary none text
 expect_usage_error '--vocabulary-threshold needs --vocabulary: add it' tx-bpe encode -m model --vocabulary-threshold 2 text
-expect_usage_error 'FILE needs --counts: add it' tx-bpe vocab -m model text
+expect_usage_error "argument 'text' needs --counts: add it" tx-bpe vocab -m model text
 printf 'tx-words 1\n<pad>\n<unk>\n<s>\n</s>\na\n' > list
 expect_usage_error 'cannot be restricted' tx-bpe encode -m list --vocabulary counts text
 expect_status 0 tx-bpe vocab -m list

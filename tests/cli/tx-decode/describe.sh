@@ -28,7 +28,7 @@ for form in fp32 bf16; do
 done
 for option in '--compare model' '--beam 4' --no-json text; do
   name=${option%% *}
-  [ "$name" != text ] || name=FILE
+  [ "$name" != text ] || name="argument 'text'"
   # shellcheck disable=SC2086
   expect_usage_error "$name cannot be used with --describe: give only --model with it" \
     tx-decode -m model --describe $option

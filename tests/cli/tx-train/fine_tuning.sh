@@ -6,7 +6,7 @@ small_text
 expect_status 0 tx-train -q --preset toy --src train.en --tgt train.de --vocab bpe.model --threads 1 --steps 100 -o first
 tune="--src train.en --tgt train.en --valid-src valid.en --valid-tgt valid.en --threads 1"
 expect_status 0 tx-train --init first $tune -o tuned
-expect_stderr_contains "tx-train: fine-tuning first: batches of 1024 target tokens, schedule linear, rate 0.001, "
+expect_stderr_contains "tx-train: fine-tuning first with adam: batches of 1024 target tokens, schedule linear, rate 0.001, "
 expect_stderr_contains " epochs of the text's "
 expect_stderr_contains "validations without improvement (--patience); override with options or --preset"
 expect_status 0 tx-train --init first $tune --lr 1e-12 --steps 1 -o before

@@ -21,7 +21,7 @@ done
 more="--src more.en --tgt more.de --vocab bpe.model --threads 1"
 expect_status 0 tx-train $more --steps 1 --layers 1 --d-model 16 --heads 2 --d-ff 16 \
   --batch-tokens 500 -o sized
-! grep -q "preset" "$TX_LAST/stderr" || fail "it chose: $(cat "$TX_LAST/stderr")"
+expect_stderr_contains "preset base, because the size of the model is given"
 [ "$(setting sized preset)" = base ] || fail "$(cat sized/config.json)"
 expect_status 0 tx-train $more --steps 1 --save-every 1 --batch-tokens 300 --lr 0.002 -o modern
 expect_stderr_contains "preset modern, for fewer than 25,000,000 target tokens; this text has "

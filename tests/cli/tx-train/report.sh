@@ -79,7 +79,7 @@ expect_status 1 tx-train --report missing -o none.html
 expect_stderr 'tx-train: cannot read missing/config.json: No such file or directory'
 expect_usage_error '--report: give at least one run directory' tx-train --report -o none.html
 expect_usage_error '--report: give the page to write: -o page.html' tx-train --report other
-expect_usage_error 'RUN needs --report' tx-train other
+expect_usage_error "argument 'other' needs --report" tx-train other
 expect_usage_error '--describe cannot be used with --report' tx-train --report other --describe
 expect_usage_error '--html needs --describe: add it' tx-train --html page.html
 expect_status 0 tx-train --describe --preset toy --html describe.html

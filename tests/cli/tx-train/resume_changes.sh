@@ -82,9 +82,9 @@ expect_status 0 tx-train --resume run --steps 13
 rm -rf run && cp -a first run
 touch run/.tx-0123456789abcdef.tmp
 runner=exec
-tx-train --resume run --steps 0 --minutes 1 2> run.log &
+tx-train --resume run --steps 0 --minutes 1 2> second.log &
 runner=
-until grep -q 'the checkpoints in run need' run.log; do sleep 0.05; done
+until grep -qs "the checkpoints in run need" second.log; do sleep 0.05; done
 expect_no_file run/.tx-0123456789abcdef.tmp
 touch run/.tx-fedcba9876543210.tmp
 until [ "$(readlink run/last.safetensors)" != model-12.safetensors ]; do sleep 0.05; done
@@ -146,3 +146,21 @@ wait $! || status=$?
 [ "$(tail -n 1 cut.log)" = \
   'tx-train: cannot read cut/train.ids: it was truncated while in use, or its disk failed' ] ||
   fail "$(tail -n 3 cut.log)"
+
+# A save by the clock at the last step does not replace its validation.
+rm -rf run
+small_train --steps 5 --save-every 1000 --save-minutes 0.000001 -o run 2> run.log || fail "$(cat run.log)"
+grep -q '"step":5,"validation_loss"' run/log.jsonl || fail 'the last step is not validated'
+[ "$(readlink run/best.safetensors)" = model-5.safetensors ] || fail 'no best model'
+
+# Validation can be added.
+rm -rf run
+(small_texts='--src train.en --tgt train.de'; small_train --steps 2 -o run) 2> run.log || fail "$(cat run.log)"
+for steps in 4 6; do
+  expect_status 0 tx-train --resume run --steps $steps --save-every 2 --valid-src valid.en --valid-tgt valid.de
+  grep -q "\"step\":$steps,\"validation_loss\"" run/log.jsonl || fail "step $steps is not validated"
+done
+rm run/valid.ids
+head -n "$(wc -l < valid.en)" train.en > other.en
+expect_status 1 tx-train --resume run --steps 7 --valid-src other.en --valid-tgt valid.de
+expect_stderr_contains 'other.en is not the text this run was started with'

@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/cli/options.h"
+#include "lib/train/options/options.h"
 #include "tests/support.h"
 
 using namespace tx;
@@ -97,4 +98,19 @@ BOOST_AUTO_TEST_CASE(wrong_configurations_are_named) {
   for (const char* large : {R"({"layers":4294967298})", R"({"seed":-1})"}) {
     BOOST_TEST(message(large) != "", large);
   }
+}
+
+// As a shell would read it, with RUN for the run directory.
+BOOST_AUTO_TEST_CASE(the_command_is_recorded) {
+  const auto recorded = [](std::vector<const char*> words) {
+    words.insert(words.begin(), "tx-train");
+    return tx::command_line(int(words.size()), words.data());
+  };
+  for (const auto& run : {std::vector<const char*>{"-o", "a"}, {"--out", "a"}})
+    BOOST_TEST(recorded(run) == "tx-train " + std::string(run[0]) + " RUN");
+  BOOST_TEST(recorded({"--out=a", "-q"}) == "tx-train --out=RUN -q");
+  BOOST_TEST(recorded({"-oa"}) == "tx-train -oRUN");
+  BOOST_TEST(recorded({"-qo", "a"}) == "tx-train -q -o RUN");
+  BOOST_TEST(recorded({"--valid-command", "echo '1'", "--tag", ""}) ==
+             "tx-train --valid-command 'echo '\\''1'\\''' --tag ''");
 }

@@ -79,8 +79,10 @@ BOOST_FIXTURE_TEST_CASE(a_plan_counts_what_stands_beside_the_model, TinyText) {
   three.optimizer = "muon";
   const MemoryPlan muon =
       plan_memory({m.backend, m.parameters, m.transformer, three, {}}, capacities);
-  BOOST_TEST(muon.optimizer_state > 3 * one.parameters);
-  BOOST_TEST(muon.optimizer_state < 4 * one.parameters);
+  BOOST_TEST(muon.optimizer_state == one.optimizer_state);
+  BOOST_TEST(muon.update > one.parameters);
+  BOOST_TEST(muon.update < 2 * one.parameters);
+  BOOST_TEST(muon.total() == one.total() + muon.update);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_rank_plans_for_its_part_of_the_moments, TinyText) {
