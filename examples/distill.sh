@@ -1,13 +1,13 @@
 #!/bin/sh
 # Sequence-level distillation (Kim and Rush, 2016): a small student learns the outputs of a teacher,
 # or of an ensemble of teachers. Of their n best outputs of a training line the student gets the one
-# closest to the reference by chrF. The student decodes greedily in int8, with a shortlist.
+# closest to the reference by chrF. The student decodes in int8, with a shortlist.
 #   sh examples/distill.sh DATA DIR "TEACHER..." [SETTING=VALUE]... > TABLE
 # TEACHER: model files of one vocabulary, such as averages of runs of multi30k.sh with several seeds.
 # DATA and the record of settings, DIR/settings, are as for paper/runs.sh. Run it again to resume.
 # Settings, in addition to those of compare() in train.sh:
 # NBEST=8  outputs of a line, which is also the size of the beam
-# STEPS=8000  BASE="--preset modern --encoder-layers 4 --decoder-layers 1"  of the students, averages
+# STEPS=7000  BASE="--preset modern --encoder-layers 6 --decoder-layers 2"  of the students, averages
 #             of the last 10 checkpoints. One learns the outputs, the other, for comparison, the
 #             references.
 # TEACHERS="--beam 5 --alpha 1"  options of tx-decode with the teachers
@@ -18,7 +18,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 usage='usage: distill.sh DATA DIR "TEACHER..." [SETTING=VALUE]... > TABLE'
 data=${1:?"$usage"} dir=${2:?"DIR is missing"} teachers=${3:?"TEACHER is missing"}
 shift 3
-NBEST=8 STEPS=8000 BASE='--preset modern --encoder-layers 4 --decoder-layers 1'
+NBEST=8 STEPS=7000 BASE='--preset modern --encoder-layers 6 --decoder-layers 2'
 TEACHERS='--beam 5 --alpha 1'
 compare 'NBEST TEACHERS' "$@"
 
@@ -76,12 +76,12 @@ echo '| model | score | lines/s | MB |'
 echo '|---|---|---|---|'
 # shellcheck disable=SC2086,SC2046
 row "teacher, $TEACHERS" "$teachers" $(printf ' -m %s' $teachers) $TEACHERS
-full=$dir/student.safetensors small="$dir/student.int8"
+full=$dir/student.safetensors small=$dir/student.int8 without=$dir/without.int8 list=$dir/shortlist
 row 'student, beam 4, fp32' "$full" -m "$full" --precision fp32
-row 'student, greedy, int8' "$small" -m "$small" --beam 1 --precision int8
-row 'student, greedy, int8, shortlist' "$small $dir/shortlist" -m "$small" --beam 1 \
-  --precision int8 --shortlist "$dir/shortlist"
-row 'the same, trained on the references' "$dir/without.int8 $dir/shortlist" -m "$dir/without.int8" \
-  --beam 1 --precision int8 --shortlist "$dir/shortlist"
+row 'beam 4, int8' "$small" -m "$small" --precision int8
+row 'beam 4, int8, shortlist' "$small $list" -m "$small" --precision int8 --shortlist "$list"
+row 'greedy, int8, shortlist' "$small $list" -m "$small" --beam 1 --precision int8 --shortlist "$list"
+row 'beam 4, int8, shortlist, trained on the references' "$without $list" -m "$without" \
+  --precision int8 --shortlist "$list"
 echo
 hash_of_settings "$dir"
