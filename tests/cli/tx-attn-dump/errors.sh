@@ -25,7 +25,7 @@ expect_usage_error '--what cannot be used with --heatmap: a map shows weights' \
   tx-attn-dump -m model --heatmap --what weights
 expect_usage_error '--words applies to weights only: remove scores from --what, or remove --words' \
   tx-attn-dump -m model --words --what weights,scores,log_p
-expect_usage_error '--top applies to weights and scores only: remove v from --what, or remove --top' \
+expect_usage_error '--top applies to weights, scores, scaled and masked only: remove v from --what, or remove --top' \
   tx-attn-dump -m model --top 3 --what scores,v
 expect_usage_error '--format safetensors needs a file: give -o FILE' \
   tx-attn-dump -m model --format safetensors in
