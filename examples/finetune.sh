@@ -53,18 +53,18 @@ for side in "$FROM" "$TO"; do
     cat "$dir/domain.$side" - > "$dir/mixed.$side"
 done
 
-scores() {  # MODEL: sets `scores` to the last two columns
-  scores=''
+scores() {  # MODEL: sets `columns` to the last two
+  columns=''
   for test in "$(of_general "$TEST" "")" "$(of_domain "$TEST" "")"; do
     tx-decode -q -m "$1" < "$test$FROM" > "$dir/out"
     one=$(bleu "$test$TO" < "$dir/out")
-    scores="$scores $one |"
+    columns="$columns $one |"
   done
 }
 scores "$dir/general.safetensors"
 echo '| fine-tuned on | rate | general | domain |'
 echo '|---|---|---|---|'
-echo "| nothing | |$scores"
+echo "| nothing | |$columns"
 for text in domain mixed; do
   for rate in $RATES; do
     run=$dir/$text-$rate
@@ -72,7 +72,7 @@ for text in domain mixed; do
       --src "$dir/$text.$FROM" --tgt "$dir/$text.$TO" \
       --valid-src "$(of_domain "$VALID" "$FROM")" --valid-tgt "$(of_domain "$VALID" "$TO")"
     scores "$run"
-    echo "| $text | $rate |$scores"
+    echo "| $text | $rate |$columns"
   done
 done
 echo

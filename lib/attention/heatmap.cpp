@@ -64,6 +64,19 @@ std::vector<std::string> labels_of(const std::vector<std::string>& tokens, int w
   return out;
 }
 
+// With U+2400 to U+2421 for control characters, which terminals and XML do not accept.
+std::string printable(const std::string& text) {
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    const char32_t c = next_code_point(text, i);
+    append_code_point(out, c < 0x20                     ? 0x2400 + c
+                           : c == 0x7F                  ? 0x2421
+                           : c == 0xFFFE || c == 0xFFFF ? 0xFFFD
+                                                        : c);
+  }
+  return out;
+}
+
 // The full text of shortened labels, one per line.
 std::string in_full(const std::vector<std::string>& tokens, const std::vector<std::string>& labels,
                     const char* of) {
@@ -264,18 +277,6 @@ int display_width(std::string_view text) {
   int width = 0;
   for (size_t i = 0; i < text.size();) width += width_of(next_code_point(text, i));
   return width;
-}
-
-std::string printable(const std::string& text) {
-  std::string out;
-  for (size_t i = 0; i < text.size();) {
-    const char32_t c = next_code_point(text, i);
-    append_code_point(out, c < 0x20                     ? 0x2400 + c
-                           : c == 0x7F                  ? 0x2421
-                           : c == 0xFFFE || c == 0xFFFF ? 0xFFFD
-                                                        : c);
-  }
-  return out;
 }
 
 std::string shorten(const std::string& label, int columns) {

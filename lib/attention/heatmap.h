@@ -33,9 +33,8 @@ std::string draw_heatmap(const AttentionRecord& record, const Selection& selecti
 // Width of a text in a terminal: 2 columns for wide East Asian characters and emoji, 0 for
 // combining marks, else 1.
 int display_width(std::string_view text);
-// With U+2400 to U+2421 for control characters, which terminals and XML do not accept.
-std::string printable(const std::string& text);
-// printable(), shortened to at most `columns` columns, ending in … if it was cut.
+// The text with visible symbols for control characters, shortened to at most `columns` columns,
+// ending in … if it was cut.
 std::string shorten(const std::string& label, int columns);
 
 }  // namespace tx

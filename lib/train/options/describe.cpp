@@ -189,8 +189,7 @@ void describe_diagnostics(Options& o, TrainOptions& t) {
       .goes_with({"--resume"})
       .excludes({"--describe", "--parity", "--selftest-resume"});
   o.flag("--parity", t.parity, "compare one step over devices and precisions; do not train",
-         "Computes forward, backward and one update for one batch of your text on every device and "
-         "in "
+         "Computes forward, backward and update of one batch of your text on every device and in "
          "every precision of this machine. Prints for each tensor how far its gradient (largest "
          "difference over largest magnitude, and 1 minus the cosine) and its updated weights are "
          "from the CPU in fp32. The exit status is 1 if a gradient or the loss exceeds its bound.")

@@ -62,7 +62,16 @@ last_stderr > wanted
 expect_status 1 $decode -m run --prefix --compare int8 columns
 expect_same "$TX_LAST/stderr" wanted
 
-# Texts are those that are printed: a language model's continuation, cut at --stop.
-expect_usage_error '--echo' tx-decode -m run --compare run --echo short
+# Options without effect.
 expect_usage_error '--compare cannot be used with --alignments' \
   tx-decode -m run --compare run --alignments pieces short
+
+# A language model's continuation is cut at --stop, as it is printed.
+make_model lm kind decoder
+printf 'w5 w6\n' > prompt
+tx-decode -q -m lm --max-new 6 prompt > whole
+stop=$(awk '{ print $3 }' whole)
+tx-decode -q -m lm --max-new 6 --stop "$stop" prompt > cut
+expect_status 0 tx-decode -q -m lm --max-new 6 --stop "$stop" --compare lm prompt
+expect_stdout_contains "  A: $(cat cut)"
+expect_stdout_lacks "$stop"

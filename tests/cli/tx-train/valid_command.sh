@@ -77,6 +77,3 @@ done
 # Models are compared at --save-every, not at --valid-every.
 refused 'with --save-every 0 there are none by --valid-command' --steps 0 --patience 1 --save-every 0 \
   --valid-every 5 --valid-command 'echo 1'
-# Output that is written just before the command ends is read.
-scores 'sleep 0.13; echo 27.3' > last
-[ "$(cat last)" = 27.3 ] || fail "$(cat run.log)"
