@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
+#include "lib/base/json.h"
 #include "lib/checkpoint/safetensors.h"
 #include "lib/convert/formats/tensors.h"
 #include "lib/convert/formats/zip.h"
