@@ -6,9 +6,9 @@ namespace tx {
 
 namespace {
 
-constexpr int32_t no_gram = -1;
+constexpr int32_t none = Interner<uint64_t>::none;
 
-// An n-gram as the number of its first n - 1 symbols and its last symbol.
+// An n-gram as the number of its first n - 1 symbols, as an n-gram, and its last symbol.
 uint64_t gram_key(int32_t prefix, int32_t symbol) {
   return uint64_t(uint32_t(prefix)) << 32 | uint32_t(symbol);
 }
@@ -27,12 +27,12 @@ void NgramMatcher::begin(const Tokens& hypothesis) {
   word_.clear();
   for (const std::string_view token : hypothesis) word_.push_back(words_.insert(token));
   // All n-grams of order 1 have the empty prefix, which has no number.
-  ngram_.assign(hypothesis.size(), Interner<uint64_t>::none);
+  ngram_.assign(hypothesis.size(), none);
   for (size_t order = 0; order < counts_.total.size(); ++order) {
     const size_t count = word_.size() > order ? word_.size() - order : 0;
     counts_.total[order] = int64_t(count);
     for (size_t i = 0; i < count; ++i) {
-      ngram_[i] = ngrams_.insert(key(ngram_[i], word_[i + order]));
+      ngram_[i] = ngrams_.insert(gram_key(ngram_[i], word_[i + order]));
       if (size_t(ngram_[i]) == seen_.size()) seen_.push_back({order});
       ++seen_[size_t(ngram_[i])].in_hypothesis;
     }
@@ -41,7 +41,6 @@ void NgramMatcher::begin(const Tokens& hypothesis) {
 
 // Only n-grams of the hypothesis count: one is looked up only if its prefix was found.
 void NgramMatcher::add_reference(const Tokens& reference) {
-  constexpr int32_t none = Interner<uint64_t>::none;
   for (Seen& seen : seen_) seen.in_reference = 0;
   word_.clear();
   for (const std::string_view token : reference) word_.push_back(words_.find(token));
@@ -50,7 +49,7 @@ void NgramMatcher::add_reference(const Tokens& reference) {
     for (size_t i = 0; i + order < word_.size(); ++i) {
       const bool prefix_known = order == 0 || ngram_[i] != none;
       const int32_t word = word_[i + order];
-      ngram_[i] = prefix_known && word != none ? ngrams_.find(key(ngram_[i], word)) : none;
+      ngram_[i] = prefix_known && word != none ? ngrams_.find(gram_key(ngram_[i], word)) : none;
       if (ngram_[i] != none) ++seen_[size_t(ngram_[i])].in_reference;
     }
   }
@@ -65,46 +64,26 @@ const NgramCounts& NgramMatcher::finish() {
   return counts_;
 }
 
-void GramCounter::reserve(size_t grams) {
-  size_t size = std::max<size_t>(slots_.size(), 64);
-  while (size < 2 * grams) size *= 2;
-  if (size != slots_.size()) slots_.assign(size, Slot{});
-}
-
-GramCounter::Slot& GramCounter::slot(uint64_t key) {
-  const size_t mask = slots_.size() - 1;
-  size_t i = (key * 0x9E3779B97F4A7C15u >> 32) & mask;
-  while (slots_[i].round == round_ && slots_[i].key != key) i = (i + 1) & mask;
-  return slots_[i];
-}
-
 void GramCounter::count(std::span<const int32_t> a, std::span<const int32_t> b,
                         std::span<int64_t> matches) {
-  reserve(a.size());
-  in_a_.assign(a.size(), no_gram);
-  in_b_.assign(b.size(), 0);
+  in_a_.assign(a.size(), none);
+  in_b_.assign(b.size(), none);
   std::fill(matches.begin(), matches.end(), 0);
   for (size_t order = 0; order < matches.size(); ++order) {
     if (a.size() <= order || b.size() <= order) break;
-    if (++round_ == 0) {  // after an overflow no slot may appear used
-      slots_.assign(slots_.size(), Slot{});
-      round_ = 1;
-    }
-    int32_t grams = 0;
+    grams_.clear();
+    left_.clear();
     for (size_t i = 0; i + order < a.size(); ++i) {
-      const uint64_t gram = gram_key(in_a_[i], a[i + order]);
-      Slot& found = slot(gram);
-      if (found.round != round_) found = {gram, round_, grams++, 0};
-      ++found.left;
-      in_a_[i] = found.number;
+      in_a_[i] = grams_.insert(gram_key(in_a_[i], a[i + order]));
+      if (size_t(in_a_[i]) == left_.size()) left_.push_back(0);
+      ++left_[size_t(in_a_[i])];
     }
     for (size_t i = 0; i + order < b.size(); ++i) {
       // If a does not have the prefix, it does not have the n-gram.
-      if (in_b_[i] == no_gram && order > 0) continue;
-      Slot& found = slot(gram_key(order == 0 ? no_gram : in_b_[i], b[i + order]));
-      in_b_[i] = found.round == round_ ? found.number : no_gram;
-      if (in_b_[i] == no_gram || found.left == 0) continue;
-      --found.left;
+      if (in_b_[i] == none && order > 0) continue;
+      in_b_[i] = grams_.find(gram_key(in_b_[i], b[i + order]));
+      if (in_b_[i] == none || left_[size_t(in_b_[i])] == 0) continue;
+      --left_[size_t(in_b_[i])];
       ++matches[order];
     }
   }

@@ -91,11 +91,6 @@ class NgramMatcher {
     size_t order;  // minus 1
     int64_t in_hypothesis = 0, in_reference = 0, max = 0;
   };
-  // The key of an n-gram: the number of its first n - 1 words as an n-gram, and of its last word.
-  static uint64_t key(int32_t prefix, int32_t word) {
-    return uint64_t(uint32_t(prefix)) << 32 | uint32_t(word);
-  }
-
   Interner<std::string_view> words_;   // of the hypothesis
   Interner<uint64_t> ngrams_;          // of the hypothesis
   std::vector<Seen> seen_;             // by n-gram
@@ -111,17 +106,8 @@ class GramCounter {
   void count(std::span<const int32_t> a, std::span<const int32_t> b, std::span<int64_t> matches);
 
  private:
-  struct Slot {
-    uint64_t key = 0;
-    uint32_t round = 0;  // used if equal to round_
-    int32_t number = 0;
-    int32_t left = 0;  // unmatched occurrences in a
-  };
-  void reserve(size_t grams);
-  Slot& slot(uint64_t key);
-
-  std::vector<Slot> slots_;  // a power of two, at most half full
-  uint32_t round_ = 0;
+  Interner<uint64_t> grams_;          // of one order, of a
+  std::vector<int32_t> left_;         // by n-gram: its unmatched occurrences in a
   std::vector<int32_t> in_a_, in_b_;  // by position: the n-gram that begins there
 };
 
