@@ -58,12 +58,11 @@ void* Cuda::State::scratch(size_t bytes) {
   return scratch_;
 }
 
-void Cuda::State::allow_shared(const void* kernel, size_t bytes) const {
-  size_t& allowed = allowed_[kernel];
-  if (bytes <= allowed) return;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)),
+void Cuda::State::allow_shared(const void* kernel) const {
+  if (!allowed_.insert(kernel).second) return;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             shared_bytes_limit - static_shared),
         "reserving shared memory");
-  allowed = bytes;
 }
 
 Cuda::Cuda() {
@@ -80,7 +79,12 @@ std::string Cuda::refusal() {
     return "no NVIDIA driver: libcuda.so.1 was not found in LD_LIBRARY_PATH or the loader's cache";
   const cudaError_t status = cudaGetDeviceCount(&count);
   cudaGetLastError();
-  if (status == cudaSuccess && count > 0) return "";
+  if (status == cudaSuccess && count > 0) {
+    cudaDeviceProp p{};
+    if (cudaGetDeviceProperties(&p, chosen) != cudaSuccess || p.major >= 8) return "";
+    return std::string(p.name) + " has compute capability " + std::to_string(p.major) + "." +
+           std::to_string(p.minor) + ", but tx needs 8.0 or newer";
+  }
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   const std::string hidden =
       visible ? std::string("; CUDA_VISIBLE_DEVICES is \"") + visible + "\"" : "";
@@ -143,7 +147,8 @@ class Capture {
     s_.capturing = true;
   }
   ~Capture() {
-    if (s_.capturing) end();
+    if (s_.capturing)
+      if (cudaGraph_t graph = end()) cudaGraphDestroy(graph);
   }
   cudaGraph_t end() {
     cudaGraph_t graph = nullptr;

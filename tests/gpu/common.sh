@@ -15,7 +15,15 @@ begin() {
   LC_ALL=C.UTF-8 NO_COLOR=1
   export TX_SOURCE TX_BUILD PATH LD_LIBRARY_PATH LC_ALL NO_COLOR
   deadline=$(($(date +%s) + ${TX_SECONDS:-570}))
-  reason=$(no_gpu) && skip "$reason"
+  found=0
+  reason=$(no_gpu) || found=$?
+  case $found in
+    0) skip "$reason" ;;
+    2)
+      echo "failed: $reason" >&2
+      exit 1
+      ;;
+  esac
   work=$(mktemp -d "${TMPDIR:-/tmp}/tx-gpu.XXXXXX") || exit 1
   trap 'rm -rf "$work"' EXIT
   trap 'exit 130' INT TERM HUP
@@ -30,7 +38,8 @@ begin() {
   fi
 }
 
-# no_gpu: asks a GPU test; prints why there is no GPU, or fails if there is one.
+# no_gpu: asks a GPU test; prints why there is no GPU. Status 1 if there is one, 2 if the test does
+# not start.
 no_gpu() {
   for test in "$TX_BUILD"/tests/gpu-*; do
     [ -x "$test" ] || { echo "no tests for the GPU in $TX_BUILD/tests" && return 0; }
@@ -38,7 +47,10 @@ no_gpu() {
     case $? in
       0) return 1 ;;
       77) echo "$answer" | sed -n 's/^skipped: //p' | head -n 1 ;;
-      *) echo "$(basename "$test") does not start: $(echo "$answer" | head -n 1)" ;;
+      *)
+        echo "$(basename "$test") does not start: $(echo "$answer" | head -n 1)"
+        return 2
+        ;;
     esac
     return 0
   done

@@ -86,7 +86,8 @@ std::vector<BlasLtAlgorithm> BlasLt::Library::candidates(const Plan& plan, int m
   const cublasStatus_t status = api.candidates(handle, plan.operation, plan.b, plan.a, plan.c,
                                                plan.c, preference, most, results, &count);
   api.preference_destroy(preference);
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED) return {};
+  // Both are answers for a product that the library cannot compute.
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) return {};
   api.check(status, doing);
   std::vector<BlasLtAlgorithm> algorithms;
   for (int i = 0; i < count; i++)

@@ -169,8 +169,7 @@ inline RowPlan plan_rows(const Cuda::State& s, const Matrix& m, int64_t columns)
   const int64_t packs = (columns * int64_t(size_of(m.dtype)) + 15) / 16;
   RowPlan plan;
   plan.packed = rows_aligned(m);
-  constexpr int64_t fixed = 2048;  // what kernels declare as __shared__ besides the row
-  plan.cached = packs * 16 + fixed <= s.shared_bytes_limit;
+  plan.cached = packs * 16 + static_shared <= s.shared_bytes_limit;
   plan.shared = plan.cached ? size_t(packs) * 16 : 0;
   // At least four packs per thread. Where two blocks do not fit a multiprocessor, one of 1,024.
   const bool alone = plan.shared * 2 > size_t(s.shared_bytes_limit);

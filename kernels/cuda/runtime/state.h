@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -70,8 +71,9 @@ struct Cuda::State {
   std::map<int64_t, cudaGraphExec_t> graphs;  // null: run once, not recorded yet
   bool capturing = false;
   std::unique_ptr<Profile> profile;  // null: nothing is timed
-  // Allows the kernel `bytes` of dynamic shared memory; calls the runtime only to increase it.
-  void allow_shared(const void* kernel, size_t bytes) const;
+  // Raises the kernel's limit of dynamic shared memory, which the process has in common, always to
+  // the same value: a smaller one would lower the limit that another State needs.
+  void allow_shared(const void* kernel) const;
   void forget_graphs();
 
   std::vector<Peers*> peers;  // empty: one process
@@ -88,15 +90,19 @@ struct Cuda::State {
 
  private:
   void* scratch_ = nullptr;
-  mutable std::map<const void*, size_t> allowed_;
+  mutable std::set<const void*> allowed_;
 };
+
+// Bytes that a kernel with dynamic shared memory may declare as __shared__ besides.
+constexpr int static_shared = 2048;
 
 // kernel<<<grid, block, shared, stream>>>(arguments...), checked. An empty grid launches nothing.
 template <class... P, class... A>
 void launch(const Cuda::State& s, void (*kernel)(P...), dim3 grid, int block, size_t shared,
             A&&... arguments) {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
-  if (shared > 48 * 1024) s.allow_shared(reinterpret_cast<const void*>(kernel), shared);
+  // Without it the limit is 48 KiB for static and dynamic shared memory together.
+  if (shared + static_shared > 48 * 1024) s.allow_shared(reinterpret_cast<const void*>(kernel));
 #ifdef TX_EMULATED_CUDA
   emulator::launch(
       s.stream, grid, dim3(unsigned(block)), shared,

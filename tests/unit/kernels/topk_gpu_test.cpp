@@ -8,7 +8,7 @@ BOOST_AUTO_TEST_SUITE(topk_wide)
 // is used for k above 64.
 BOOST_AUTO_TEST_CASE(wide_rows) {
   for (const DType t : dtypes())
-    for (const int64_t columns : {8000, 37000, 60000})
+    for (const int64_t columns : {8000, 12000, 24000, 37000, 60000})
       for (const int k : {1, 8, 64, 65, 1000}) {
         BOOST_TEST_CONTEXT(name_of(t) << ", " << columns << " columns, k " << k)
         check_topk(random_dense(2, columns + 8, t, 1, -8, 8), t, columns, k);
