@@ -8,6 +8,7 @@
 #include "lib/attention/statistics.h"
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
+#include "lib/base/json.h"
 
 namespace tx {
 
@@ -37,7 +38,7 @@ class MatrixFile {
       throw DataError(where + ": is not an object with the members q, k and v");
     for (const auto& [name, value] : file_.items())
       if (name != "q" && name != "k" && name != "v" && name != "mask" && name != "temperature")
-        refuse(name, "is not a member: use q, k, v, mask and temperature");
+        refuse(shown(name), "is not a member: use q, k, v, mask and temperature");
   }
 
   // `place`: the member, or a place in it.
@@ -48,7 +49,10 @@ class MatrixFile {
   const Json& member(const char* name) const { return file_.at(name); }
 
   double number(const Json& value, const std::string& place) const {
-    if (!value.is_number()) refuse(place, "is " + to_text(value) + ", not a number");
+    const std::string text = value.is_string()       ? shown(value.get<std::string>())
+                             : value.is_structured() ? "a list or an object"
+                                                     : to_text(value);
+    if (!value.is_number()) refuse(place, "is " + text + ", not a number");
     const double x = value.get<double>();
     if (std::abs(x) > max_entry) refuse(place, "is larger than 1e30");
     return x;
@@ -243,7 +247,7 @@ std::string steps_as_text(const AttentionInputs& in, const AttentionSteps& steps
   };
   const auto spread = [&](double x) { return ", variance " + short_number(x, digits); };
   std::string scale = "sqrt(" + std::to_string(in.q[0].size()) + ")";
-  if (in.temperature != 1) scale = "(" + scale + " * " + short_number(in.temperature, digits) + ")";
+  if (in.temperature != 1) scale = "(" + scale + " * " + to_text(Json(in.temperature)) + ")";
   add("q", in.q, "queries", "d_k");
   add("k", in.k, "keys", "d_k");
   add("v", in.v, "keys", "d_v");
@@ -275,10 +279,11 @@ void write_steps(const DumpOptions& options) {
   const AttentionInputs inputs = parse_matrices(
       read_file(options.qkv, max_file), options.qkv == "-" ? "standard input" : options.qkv);
   const AttentionSteps steps = attend(inputs);
+  Json json = rounded(steps_as_json(inputs, steps), options.digits);
+  json["temperature"] = inputs.temperature;  // as given
   Writer out(options.out);
-  out.write(options.format == "json"
-                ? to_text(rounded(steps_as_json(inputs, steps), options.digits)) + "\n"
-                : steps_as_text(inputs, steps, options.digits));
+  out.write(options.format == "json" ? to_text(json) + "\n"
+                                     : steps_as_text(inputs, steps, options.digits));
   out.close();
 }
 

@@ -64,13 +64,14 @@ std::vector<std::string> labels_of(const std::vector<std::string>& tokens, int w
   return out;
 }
 
-// With U+2400 to U+2421 for control characters, which terminals and XML do not accept.
+// Without control characters, which terminals and XML do not accept: U+2400 to U+2421 or U+FFFD.
 std::string printable(const std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
     const char32_t c = next_code_point(text, i);
     append_code_point(out, c < 0x20                     ? 0x2400 + c
                            : c == 0x7F                  ? 0x2421
+                           : c >= 0x80 && c < 0xA0      ? 0xFFFD
                            : c == 0xFFFE || c == 0xFFFF ? 0xFFFD
                                                         : c);
   }

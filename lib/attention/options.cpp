@@ -77,13 +77,17 @@ void DumpOptions::describe(Options& options) {
           "write statistics of heads over the text instead",
           "heads: entropy, mean distance and positions attended to; pairs: Jensen-Shannon distance "
           "of each pair of heads; scores: variance of the scores before and after division by "
-          "sqrt(d_k); importance: the loss without each head and the gradient of its gate.")
+          "sqrt(d_k); importance: the loss without each head and the gradient of its gate, in "
+          "fp32.")
       .one_of({"heads", "pairs", "scores", "importance"})
       .excludes({"--heatmap", "--html", "--what", "--top", "--average heads", "--average all",
                  "--format safetensors"});
   options.at("shift").needs(of_kinds({ModelKind::encoder_decoder, ModelKind::decoder}));
   for (const char* name : {"words", "shift"})
-    options.at(name).excludes({"--stats scores"}, "scores are between tokens");
+    options.at(name)
+        .excludes({"--stats scores"}, "scores are between tokens")
+        .excludes({"--stats importance"}, "losses are of whole lines");
+  options.at("shift").excludes({"--stats pairs"}, "it only moves rows");
   options
       .flag(
           "--align", align, "write token or word alignments instead, such as 0-0 1-2",

@@ -64,6 +64,7 @@ Json scores_of(const ModelConfig& config, const Selection& selection) {
     for (const int head : selection.heads)
       slopes.push_back(alibi_slopes(config.heads)[size_t(head)]);
   return {{"scale", config.attention_scale()},
+          {"rotary", config.rotary()},
           {"causal", config.causal_mask},
           {"window", config.window},
           {"slopes", std::move(slopes)}};

@@ -6,6 +6,7 @@
 
 #include "lib/attention/heatmap.h"
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/page/page.h"
 
 namespace tx {
@@ -63,8 +64,8 @@ std::vector<bool> rows_drawn(const AttentionRecord& record, const std::vector<st
   if (!any && is_number && number < tokens.size()) out[number] = any = true;
   if (any) return out;
   std::string all;
-  for (size_t i = 0; i < std::min<size_t>(tokens.size(), 20); ++i) all += " " + tokens[i];
-  throw DataError("line " + std::to_string(record.line) + ": --token " + token +
+  for (size_t i = 0; i < std::min<size_t>(tokens.size(), 20); ++i) all += " " + shown(tokens[i]);
+  throw DataError("line " + std::to_string(record.line) + ": --token " + shown(token) +
                   " is not among the queries:" + all + (tokens.size() > 20 ? " ..." : ""));
 }
 

@@ -71,12 +71,12 @@ void Suspicion::inspect(std::string_view hypothesis) {
 void Suspicion::warn(const Log& log, const std::string& name, bool tokens_matter) const {
   const auto warn_about = [&](const Sign& sign, const std::string& what,
                               const std::string& remedy) {
-    log.warn(name + ": " + with_commas(sign.lines) + " of " + counted(lines_, "line") + " " +
-             what + " (the first is line " + std::to_string(sign.first) + "); " + remedy);
+    log.warn(name + ": " + with_commas(sign.lines) + " of " + counted(lines_, "line") + " " + what +
+             " (the first is line " + std::to_string(sign.first) + "); " + remedy);
   };
   if (joiners_.lines > 0) {
     warn_about(joiners_, "contain \"@@\": subwords are not joined",
-               "join them with sed 's/@@ //g' before scoring");
+               "join them with sed -E 's/@@( |$)//g' before scoring");
   }
   if (space_signs_.lines > 0) {
     warn_about(space_signs_, "contain U+2581: tokens of a subword model are not joined",
@@ -192,8 +192,7 @@ class Scoring {
 
 // The files of each system: without -i all files are parts of one system.
 std::vector<std::vector<std::string>> parts_of(const CorpusFiles& files) {
-  const std::vector<std::string> systems = files.hypotheses();
-  if (systems.size() == 1 && systems.front() == "-") {
+  if (files.systems.empty()) {
     if (files.references.empty()) throw UsageError("no file of statistics is given");
     return {files.references};
   }
@@ -203,7 +202,7 @@ std::vector<std::vector<std::string>> parts_of(const CorpusFiles& files) {
         "references");
   }
   std::vector<std::vector<std::string>> parts;
-  for (const std::string& path : systems) parts.push_back({path});
+  for (const std::string& path : files.systems) parts.push_back({path});
   return parts;
 }
 

@@ -7,6 +7,7 @@
 
 #include "lib/attention/array_file.h"
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/checkpoint/int8_tensors.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/page/page.h"
@@ -58,11 +59,17 @@ void append(std::string& bytes, const void* data, size_t count) {
 // --tgt in its provenance, tx-model(5), if both have two letters; otherwise empty.
 Json languages_of(const Json& provenance) {
   Json out = Json::array();
-  std::istringstream command(provenance.value("command", ""));
   std::string source, target;
-  for (std::string word; command >> word;) {
-    if (word == "--src") command >> source;
-    if (word == "--tgt") command >> target;
+  // tx-avg keeps the provenance of its inputs as "common".
+  for (const Json* origin = &provenance; origin->is_object() && source.empty();) {
+    const Json recorded = origin->value("command", Json());
+    std::istringstream command(recorded.is_string() ? recorded.get<std::string>() : "");
+    for (std::string word; command >> word;) {
+      if (word == "--src") command >> source;
+      if (word == "--tgt") command >> target;
+    }
+    if (!origin->contains("common")) break;
+    origin = &origin->at("common");
   }
   for (std::string path : {source, target}) {
     for (const char* packed : {".gz", ".zst"})
@@ -198,6 +205,8 @@ Json LiveModel::vocabularies() const {
   return out;
 }
 
+constexpr size_t max_example = 2000;  // the page accepts as many UTF-16 units
+
 // The lines that are not blank.
 Json read_examples(const DumpOptions& options, const Log& log) {
   Json out = Json::array();
@@ -210,6 +219,9 @@ Json read_examples(const DumpOptions& options, const Log& log) {
                       std::to_string(max_live_examples) +
                       " examples: select some lines, for example with head -n " +
                       std::to_string(max_live_examples));
+    if (line.size() > max_example)
+      throw DataError(in.place(in.line_number()) + ": an example has at most " +
+                      grouped(double(max_example)) + " bytes");
     out.push_back(line);
   }
   for (const std::string& warning : in.warnings()) log.warn(warning);

@@ -50,6 +50,8 @@ def check_outputs(page, lines, decoded, share):
 
 
 def check_tokens(page, lines, encoded):
+    if len(encoded) != len(lines):
+        fail(f"{len(encoded)} encoded lines, {len(lines)} lines")
     for number, (got, wanted) in enumerate(zip(answers(page, "tokenize", lines), encoded), 1):
         if " ".join(got["tokens"]) != wanted:
             fail(f"line {number}, {lines[number - 1]!r}: tokens {got['tokens']} instead of {wanted}")

@@ -78,7 +78,7 @@ class LinesView {
   drawnThreshold() {
     const { threshold } = this.page;
     const drawn = this.maps.flatMap((map) =>
-      [...map.values].filter((weight) => weight >= threshold));
+      [...map.values].filter((weight) => weight > 0 && weight >= threshold));
     if (drawn.length <= maxLines) return threshold;
     return Float32Array.from(drawn).sort()[drawn.length - maxLines];
   }
@@ -114,7 +114,8 @@ class LinesView {
     const { page } = this;
     const group = element('g', { class: 'of-query', 'data-query': i });
     const lines = this.maps.flatMap((map, h) => columns.labels.map((_, j) =>
-      ({ h, j, weight: map.at(i, j) }))).filter(({ weight }) => weight >= this.threshold);
+      ({ h, j, weight: map.at(i, j) })))
+      .filter(({ weight }) => weight > 0 && weight >= this.threshold);
     lines.sort((a, b) => a.weight - b.weight);  // strong lines over weak ones
     // The lines of the heads lie side by side.
     const heads = this.maps.length;

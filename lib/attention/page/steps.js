@@ -3,10 +3,12 @@
 // The columns of the table, in their order, with an equation and an explanation of each. `s`: the
 // subject of StepsView. In an equation ^ and _ begin a superscript and a subscript of one letter.
 const attentionSteps = [
-  { name: 'q', title: 'Query', equation: () => 'q = x W^Q', text: (s) =>
-    `${s.has}, projected to ${data.d_k} dimensions.` },
-  { name: 'k', title: 'Keys', equation: (s) => `k_j = ${s.y}_j W^K`, text: (s) =>
-    `The key of each position${s.from}, with the same number of dimensions.` },
+  { name: 'q', title: 'Query', equation: (s) => `q = ${s.rotary ? 'R ' : ''}x W^Q`, text: (s) =>
+    `${s.has}, projected to ${data.d_k} dimensions${s.rotary
+      ? ', and rotated by angles R that grow with the position' : ''}.` },
+  { name: 'k', title: 'Keys', equation: (s) => `k_j = ${s.rotary ? 'R_j ' : ''}${s.y}_j W^K`,
+    text: (s) => `The key of each position${s.from}, with the same number of dimensions${s.rotary
+      ? ', rotated likewise' : ''}.` },
   { name: 'score', title: 'Scores', equation: () => 'q \u00b7 k_j', text: () =>
     'The dot product of the query with each key: large if both point in the same direction.' },
   { name: 'scaled', title: 'Scaled', equation: () => (data.scores.scale === 1 ? 'not scaled'
@@ -108,7 +110,8 @@ class StepsView {
       maskedScore(kind, page.heads[0], score, row, j));
     const labels = this.queryLabels(kind, sides.rows.labels);
     const encoder = kind === 'encoder';
-    this.subject = { label: labels[row], masks: masksOf(kind), y: kind === 'cross' ? 'y' : 'x',
+    this.subject = { label: labels[row], masks: masksOf(kind),
+      rotary: data.scores.rotary && kind !== 'cross', y: kind === 'cross' ? 'y' : 'x',
       from: kind === 'cross' ? ' of the encoder\u2019s output y' : '',
       has: `The vector x of the position ${encoder ? `of \u201c${labels[row]}\u201d`
         : `that has read \u201c${page.sentence.record.input[row]}\u201d and predicts \u201c${

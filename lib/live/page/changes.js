@@ -26,7 +26,7 @@ const subLayerNames = { self_attn: 'self-attention', cross_attn: 'cross-attentio
 const temperatures = ['0.1', '0.25', '0.5', '0.75', '1', '1.5', '2', '3', '5', '10'];
 
 function isChange(text) {
-  return text in switches || /^(encoder|decoder|cross)\.\d+\.\d+$/.test(text) ||
+  return Object.hasOwn(switches, text) || /^(encoder|decoder|cross)\.\d+\.\d+$/.test(text) ||
     /^(encoder|decoder)\.\d+\.(self_attn|cross_attn|ffn)$/.test(text);
 }
 
@@ -40,14 +40,14 @@ function changesOf(state) {
   const sublayers = off.filter((name) => !/\d$/.test(name) && name.includes('.'));
   if (heads.length) out.heads = heads;
   if (sublayers.length) out.sublayers = sublayers;
-  for (const name of off) if (name in switches) out[name] = false;
+  for (const name of off) if (Object.hasOwn(switches, name)) out[name] = false;
   if (state.get('at') !== '1') out.attentionTemperature = Number(state.get('at'));
   if (state.get('ot') !== '1') out.outputTemperature = Number(state.get('ot'));
   return out;
 }
 
 function nameOfChange(change) {
-  if (change in switches) return switches[change].without;
+  if (Object.hasOwn(switches, change)) return switches[change].without;
   const [stack, layer, part] = change.split('.');
   if (part in subLayerNames) return `${stack} layer ${layer}: no ${subLayerNames[part]}`;
   return `${stack} layer ${layer}: head ${part} off`;
@@ -126,6 +126,7 @@ class ChangesView {
         'output'),
     ];
     this.target = element('input', { type: 'text', id: 'target', spellcheck: 'false',
+      maxlength: 2000, dir: 'auto',
       placeholder: 'a translation that you know',
       oninput: () => {
         const target = this.target.value;

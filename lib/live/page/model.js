@@ -87,7 +87,11 @@ function aboutModel({ index, config, lowercase }) {
 }
 
 const replaced = () => Object.assign(new Error('replaced'), { name: 'AbortError' });
-const maxCached = 6;
+const maxCached = 6, maxCachedBytes = 1e8;
+
+// The attention maps of a result, its largest part.
+const mapBytes = ({ attention }) => Object.values(attention).flat(2)
+  .reduce((sum, { data: values }) => sum + values.byteLength, 0);
 
 class Model {
   constructor(index) {
@@ -141,8 +145,11 @@ class Model {
     this.traced = null;
     const result = await this.live.translate(text, options, progress);
     this.traced = key;
-    if (this.cache.size >= maxCached) this.cache.delete(this.cache.keys().next().value);
     this.cache.set(key, result);
+    const bytes = () => [...this.cache.values()].reduce((sum, one) => sum + mapBytes(one), 0);
+    while (this.cache.size > 1 && (this.cache.size > maxCached || bytes() > maxCachedBytes)) {
+      this.cache.delete(this.cache.keys().next().value);
+    }
     return result;
   }
 

@@ -23,9 +23,12 @@ class TextPart {
   constructor(page) {
     this.page = page;
     const { source, output } = roles[page.config.kind];
+    const [from, to] = data.models[0].languages ?? [];
     this.input = element('textarea', { id: 'source', rows: 2, spellcheck: 'false', maxlength: 2000,
-      placeholder: 'Type a sentence', oninput: () => this.typed() });
+      dir: 'auto', ...(from ? { lang: from } : {}), placeholder: 'Type a sentence',
+      oninput: () => this.typed() });
     this.translation = element('p', { id: 'translation', 'aria-live': 'polite', tabindex: 0,
+      dir: 'auto', ...(to ? { lang: to } : {}),
       'aria-labelledby': 'output-name' });
     this.outputName = element('span', { class: 'name', id: 'output-name' }, output);
     this.logP = element('output', { id: 'log-p' });
@@ -82,8 +85,8 @@ class TextPart {
     this.outputName.textContent = page.state.get('target') ? `${given} (given)` : output;
     this.translation.textContent = result?.text ?? '';
     this.logP.textContent = result ? result.logP.toFixed(4) : '';
-    this.note.textContent = !result ? '' : result.complete === false
-      ? 'cut at the maximum length' : '';
+    this.note.textContent = !result ? '' : [result.cut && `source cut to ${result.cut} tokens`,
+      result.complete === false && 'cut at the maximum length'].filter(Boolean).join('; ');
     rebuild(this.sourceTokens, result?.source.tokens.map(({ id, text: token }, i) =>
       element('span', { class: 'token', title: `token ${i}, id ${id}`, 'data-below': id }, token)));
     const tokens = result ? result.steps.map((step, i) => this.token(step, i)) : [];

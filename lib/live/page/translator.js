@@ -34,7 +34,7 @@ class Translator {
     const most = Math.min(1024, Math.max(Math.floor(limit / 2), limit - 1 - maxExtra));
     const ids = prompt.length > most ? prompt.slice(-most) : prompt;
     if (!ids.length && !settings.target) return Translator.nothing();  // as tx-decode
-    const longest = Math.min(limit - Math.max(ids.length, settings.prefix.length), maxExtra + 1);
+    const longest = Math.min(limit - ids.length, Math.max(settings.prefix.length, maxExtra) + 1);
     return this.output({ source: ids, begin: [bosId, ...ids], cross: null, longest }, settings);
   }
 
@@ -98,9 +98,11 @@ class Translator {
       (id) => !forbidden.has(id) && (!guard || guard.allows(state, id, left)));
   }
 
-  // log P of a given output. Without the causal mask it is read as a whole.
+  // log P of a given output, cut to the positions of the model. Without the causal mask it is read
+  // as a whole.
   async score(job, { target, alpha, top, changes }) {
-    const { engine } = this, ids = target.at(-1) === eosId ? target : [...target, eosId];
+    const { engine } = this, whole = target.at(-1) === eosId ? target : [...target, eosId];
+    const ids = whole.slice(0, engine.maxPositions - job.begin.length + 1);
     const { hidden } = await this.trace({ ...job, changes, begun: job.begin.length,
       inputs: [...job.begin, ...ids.slice(0, -1)] }, null, false);
     const d = engine.config.d_model;
@@ -108,7 +110,7 @@ class Translator {
     const steps = ids.map((id, r) => ({ id, logP: logP[r * engine.vocabulary + id],
       top: this.top(logP, r, ids.slice(0, r), Infinity, top) }));
     const total = steps.reduce((sum, step) => sum + step.logP, 0);
-    return { complete: true, logP: total, steps,
+    return { complete: ids.length === whole.length, logP: total, steps,
       score: total / lengthPenalty(ids.length, alpha) };
   }
 

@@ -18,6 +18,9 @@ const terms = {
   b_1: () => 'A learned number for each inner unit, if the model has biases.',
   b_2: () => 'A learned number for each feature, if the model has biases.',
   q: () => 'The query: what this token looks for.',
+  R: () => 'The rotation by rotary positions: pairs of numbers turn by an angle that grows with ' +
+    'the position of this token.',
+  R_j: () => 'The same rotation, for the position of token j.',
   k_j: () => 'The key of token j: what it offers to queries.',
   v_j: () => 'The value of token j: what it passes on to those who attend to it.',
   score_j: () => 'How well the query fits key j: their dot product.',
@@ -54,6 +57,10 @@ function dotText(a, b, total) {
   return `${few.join(' + ')}${a.length > 3 ? ' + \u2026' : ''} = ${decimal(total, 3)}`;
 }
 
+// Cross-attention does not rotate.
+const rotated = (s, rotation) => (s.config.positions === 'rotary' && s.kind !== 'cross'
+  ? `${rotation} ` : '');
+
 // Whether the output of a sub-layer replaces its input: without residual connections.
 function replaces(s, output, sum) {
   const from = s.value(output);
@@ -88,8 +95,8 @@ const stagesBefore = [
   { name: 'normed', title: 'Norm', term: 'norm', equation: 'n = Norm ( x )',
     text: 'Pre-norm: the sub-layer reads the normalised vector.',
     figure: (s) => normText(s, 'x', 'normed') },
-  { name: 'q', title: 'Query', term: 'query', equation: (s) => `q = ${s.read('x')} W_Q`,
-    text: 'A smaller vector that says what the token looks for.',
+  { name: 'q', title: 'Query', term: 'query', equation: (s) => `q = ${rotated(s, 'R')}${
+    s.read('x')} W_Q`, text: 'A smaller vector that says what the token looks for.',
     figure: (s) => `number ${s.number} = ${s.at('q', s.number)}` },
 ];
 const stagesAfter = [
@@ -140,7 +147,8 @@ const stagesAfter = [
 
 // The columns of the table of keys, computed for each token j.
 const keyColumns = [
-  { name: 'k', title: 'Keys', equation: (s) => `k_j = ${s.read('x_j')} W_K`,
+  { name: 'k', title: 'Keys', equation: (s) => `k_j = ${rotated(s, 'R_j')}${
+    s.read('x_j')} W_K`,
     text: (s) => `The key of each token; of the marked token, number ${s.number} = ${
       decimal(s.valueOf('k'), 3)}` },
   { name: 'scores', title: 'Scores', equation: 'score_j = q \u00b7 k_j', text: (s) =>

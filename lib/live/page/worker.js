@@ -67,8 +67,9 @@ class Host {
     if (number < this.newest) throw new DOMException('a newer request replaced it', 'AbortError');
     this.watch(number);
     const pieces = this.pieces(text), source = pieces.map(({ id }) => id);
+    const known = (id) => id < this.engine.vocabulary;  // a link may have others
     const idsOf = (value) => (typeof value === 'string' ? this.target.encode(lineOf(value))
-      : value ?? undefined);
+      : value?.filter(known));
     const settings = { ...options, prefix: idsOf(options.prefix ?? []),
       target: idsOf(options.target),
       progress: (ids) => progress(this.text(source, ids)) };
@@ -91,14 +92,17 @@ class Host {
     const steps = result.steps.map((step) => ({ id: step.id, token: token(step.id),
       logP: step.logP, top: top(step.top) }));
     const special = (id, at) => ({ id, text: this.source.token(id), start: at, end: at });
-    const end = pieces.at(-1)?.end ?? 0, { source } = result;
+    const { source } = result;
+    const added = { fill: 1, continue: 0 }[run] ?? this.translator.closing.length;
+    const read = Math.max(0, source.length - added), end = pieces[read - 1]?.end ?? 0;
     const tokens = run === 'fill' && source.length
-      ? [special(bosId, 0), ...pieces.slice(0, source.length - 1)]
-      : run === 'continue' ? pieces.slice(pieces.length - source.length)
-        : [...pieces, ...source.slice(pieces.length).map((id) => special(id, end))];
+      ? [special(bosId, 0), ...pieces.slice(0, read)]
+      : run === 'continue' ? pieces.slice(pieces.length - read)
+        : [...pieces.slice(0, read), ...source.slice(read).map((id) => special(id, end))];
     const named = { ...result, text: this.text(run === 'continue' ? source : [], result.ids),
       tokens: result.ids.map(token), steps, source: { ids: source, tokens },
-      inputs: result.inputs.map((id) => ({ id, text: token(id) })) };
+      inputs: result.inputs.map((id) => ({ id, text: token(id) })),
+      cut: read > 0 && read < pieces.length ? read : null };
     if (result.masks) {
       named.masks = result.masks.map((position, i) => ({ position, top: steps[i].top }));
     }

@@ -45,10 +45,12 @@ function shortNumber(x) {
 class Axis {
   constructor(low, high, from, to, logarithmic) {
     this.logarithmic = logarithmic && low > 0;
-    const margin = this.logarithmic || high > low ? 0 : Math.abs(low) / 10 || 1;
+    // Ends that differ by rounding are equal: between them there are no round numbers.
+    const flat = !(high - low > 1e-9 * Math.max(Math.abs(low), Math.abs(high)));
+    const margin = this.logarithmic || !flat ? 0 : Math.abs(low) / 10 || 1;
     this.low = low - margin;
     this.high = high + margin;
-    if (this.logarithmic && high <= low) this.high = low * 1.1;
+    if (this.logarithmic && flat) this.high = low * 1.1;
     Object.assign(this, { from, to });
   }
 

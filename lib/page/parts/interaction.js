@@ -42,7 +42,11 @@ class State {
       if (this.values[name] !== field.fallback) out.set(name, this.values[name]);
     }
     const hash = out.toString().replaceAll('%2C', ',');
-    history.replaceState(null, '', hash ? `#${hash}` : location.pathname + location.search);
+    try {
+      history.replaceState(null, '', hash ? `#${hash}` : location.pathname + location.search);
+    } catch {
+      // Browsers refuse many calls in a short time: the link is then not updated.
+    }
   }
 
   listen(listener) {

@@ -29,5 +29,9 @@ expect_status 0 tx-attn-dump -m model --stats importance --layers 1 in
 expect_stdout_lines 13
 expect_status 0 tx-attn-dump -m model --stats importance < /dev/null
 expect_stdout_lines 25
+for option in --words --shift; do
+  expect_usage_error "$option cannot be used with --stats importance: losses are of whole lines" \
+    tx-attn-dump -m model --stats importance $option in
+done
 expect_usage_error '--mask-heads cannot be used with --stats importance' \
   tx-attn-dump -m model --stats importance --mask-heads cross.0.0 in

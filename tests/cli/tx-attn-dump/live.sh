@@ -26,6 +26,14 @@ data page.html | grep -qF '{"format":1,"models":[{"name":"model","kind":"encoder
   fail 'the head of the data'
 data page.html | grep -qF '"examples":[]' || fail 'examples without text'
 data page.html | grep -qF '"languages":[]' || fail 'languages without a training text'
+(
+  . "$TX_SOURCE/tests/cli/train.sh"
+  small_text
+  small_train --steps 1 -o trained 2> /dev/null
+)
+tx-avg -q --last 1 -o mean trained
+tx-attn-dump -m mean --html mean.html --live
+data mean.html | grep -qF '"languages":["en","de"]' || fail 'no languages of an averaged model'
 for key in kind source_vocabulary target_vocabulary encoder_layers decoder_layers d_model d_ff heads \
   d_k d_v kv_heads window activation norm norm_type positions max_positions position_offset \
   rotary_base tie scaled_embeddings attention_bias norm_epsilon causal_mask; do
@@ -83,6 +91,9 @@ yes w5 | head -n 101 > many
 expect_status 1 tx-attn-dump -m model --html x.html --live many
 expect_stderr 'tx-attn-dump: many:101: the page shows at most 100 examples: select some lines, for example with head -n 100'
 expect_no_file x.html
+head -c 2001 /dev/zero | tr '\0' w > long
+expect_status 1 tx-attn-dump -m model --html x.html --live long
+expect_stderr 'tx-attn-dump: long:1: an example has at most 2,000 bytes'
 printf 'w5 \377\n' > invalid
 expect_status 1 tx-attn-dump -m model --html x.html --live --strict invalid
 expect_stderr_contains 'invalid:1'

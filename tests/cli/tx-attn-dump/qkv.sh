@@ -42,6 +42,11 @@ expect_status 0 tx-attn-dump --qkv causal.json --format json --digits 2
 expect_stdout_contains '{"d_k":2,"temperature":2.0,"mask":"causal","q":[[1.0,0.0],'
 expect_stdout_contains '"masked":[[0.35,null,null],'
 expect_stdout_contains '"weights":[[1.0,0.0,0.0],[0.41,0.59,0.0],'
+sed 's/}$/, "temperature": 0.01}/' three.json > cold.json
+expect_status 0 tx-attn-dump --qkv cold.json --format json --digits 1
+expect_stdout_contains '"temperature":0.01,'
+expect_status 0 tx-attn-dump --qkv cold.json --digits 1
+expect_stdout_contains 'scaled = scores / (sqrt(2) * 0.01)'
 
 # The queries, keys and values of a model give its weights.
 make_model model kind decoder

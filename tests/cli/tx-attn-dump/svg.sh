@@ -49,7 +49,7 @@ tx-attn-dump -m model --svg - --tgt target in > printed
 expect_same all.svg printed
 
 expect_status 1 tx-attn-dump -m model --svg no.svg --token nothing --tgt its_target first
-expect_stderr 'tx-attn-dump: line 1: --token nothing is not among the queries: w40 w41 </s>'
+expect_stderr 'tx-attn-dump: line 1: --token "nothing" is not among the queries: "w40" "w41" "</s>"'
 expect_no_file no.svg
 yes 'w5' | head -n 300 > many
 expect_status 1 tx-attn-dump -m model --svg no.svg --kinds encoder many

@@ -26,8 +26,8 @@ expect_stdout_contains '"source":["the","unseen","rivers","</s>"]'
 expect_stdout_contains '"target":["the","unseen","rivers","</s>"]'
 
 # Control characters are replaced in pictures and on the terminal.
-printf 'w5\001\033[31m w6\n' > control
+printf 'w5\001\033[31m\302\2331m w6\n' > control
 expect_status 0 tx-attn-dump -m subwords --svg control.svg --words --tgt control control
 expect_status 0 tx-attn-dump -m subwords --heatmap --words --tgt control control
 expect_stdout_contains '␁␛[31m'
-! LC_ALL=C grep -q "[$(printf '\001\033')]" control.svg "$TX_LAST/stdout" || fail 'a control character is written'
+! LC_ALL=C grep -q "[$(printf '\001\033')]\|$(printf '\302\233')" control.svg "$TX_LAST/stdout" || fail 'a control character is written'

@@ -14,6 +14,9 @@ expect_stdout_file whole
 cat 1.stats 2.stats > both.stats
 expect_status 0 tx-bleu --digits 12 --from-stats - < both.stats
 expect_stdout_file whole
+expect_status 0 tx-bleu --digits 12 --from-stats -i - < both.stats
+expect_stdout_file whole
+expect_usage_error '--from-stats with -i takes no further files' tx-bleu --from-stats -i - 1.stats
 
 expect_status 0 tx-bleu --stats ref.2 < hyp.2
 expect_stdout <<'END'

@@ -2,7 +2,7 @@
 printf 'a cat sits\nunbelievable words\n' > ref
 printf 'a ca@@ t sits\nun@@ believ@@ able words\n' > bpe
 expect_status 0 tx-bleu --score-only ref < bpe
-expect_stderr "tx-bleu: warning: standard input: 2 of 2 lines contain \"@@\": subwords are not joined (the first is line 1); join them with sed 's/@@ //g' before scoring"
+expect_stderr "tx-bleu: warning: standard input: 2 of 2 lines contain \"@@\": subwords are not joined (the first is line 1); join them with sed -E 's/@@( |$)//g' before scoring"
 printf 'a cat sits\n\342\226\201un believable\n' > pieces
 expect_status 0 tx-bleu --score-only ref -i pieces
 expect_stderr_contains 'pieces: 1 of 2 lines contain U+2581'

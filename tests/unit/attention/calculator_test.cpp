@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(errors_name_the_member) {
   BOOST_TEST(error_of(R"({"q": [[1]], "k": [[1]]})") ==
              "m.json: v is missing: it must be a matrix, such as [[1, 0]]");
   BOOST_TEST(error_of(R"({"q": [[1]], "K": [[1]]})") ==
-             "m.json: K is not a member: use q, k, v, mask and temperature");
+             "m.json: \"K\" is not a member: use q, k, v, mask and temperature");
   BOOST_TEST(error_of(R"({"q": [1, 2]})") == "m.json: q is not a matrix, such as [[1, 0], [0, 1]]");
   BOOST_TEST(error_of(R"({"q": [[]]})") == "m.json: q is not a matrix, such as [[1, 0], [0, 1]]");
   BOOST_TEST(error_of(R"({"q": [[1, 2], 3]})") == "m.json: q, row 2 is not a list of numbers");
