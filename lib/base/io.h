@@ -64,11 +64,11 @@ void write_atomically(const std::string& path, std::string_view bytes);
 // deleted.
 std::string temporary_name(const std::string& directory);
 
-// A temporary name; while this object exists, remove_temporaries() deletes the file of that name.
-// Construct it before the file.
+// While this object exists, remove_temporaries() deletes the file or empty directory of this name,
+// such as temporary_name(). Construct it before the file.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& directory);
+  explicit TemporaryFile(std::string name);
   ~TemporaryFile();  // does not delete the file
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;

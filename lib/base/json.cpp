@@ -36,10 +36,14 @@ void require_shallow(std::string_view text, const std::string& where) {
 
 }  // namespace
 
-Json parse_json(std::string_view text, const std::string& where) {
+Json parse_json(std::string_view text, const std::string& where, const char* without) {
   require_shallow(text, where);
+  const auto keep = [&](int depth, Json::parse_event_t event, const Json& value) {
+    return depth != 1 || event != Json::parse_event_t::key || value != without;
+  };
   try {
-    return Json::parse(text.begin(), text.end());
+    if (without == nullptr) return Json::parse(text.begin(), text.end());
+    return Json::parse(text.begin(), text.end(), keep);
   } catch (const nlohmann::json::parse_error& e) {
     throw DataError(where + ": not valid JSON at byte " + std::to_string(e.byte));
   } catch (const nlohmann::json::out_of_range&) {

@@ -1,8 +1,10 @@
 #include "lib/base/outputs.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 
 #include "lib/base/error.h"
@@ -63,6 +65,17 @@ bool is_run_file(const std::string& name) {
       return next >= '0' && next <= '9';
     }
   return false;
+}
+
+void check_writable(const std::string& output) {
+  struct stat info;
+  if (output == "-") return;
+  const bool exists = ::stat(output.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) throw IoError("write", output, EISDIR);
+  if (exists && !S_ISREG(info.st_mode)) return;
+  std::error_code error;  // an error leaves the path empty
+  const fs::path directory = fs::weakly_canonical(fs::absolute(output, error), error).parent_path();
+  if (!error && ::access(directory.c_str(), W_OK) != 0) throw IoError("write", output, errno);
 }
 
 void check_output(const std::string& option, const std::string& output,

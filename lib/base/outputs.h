@@ -12,6 +12,10 @@ namespace tx {
 void check_output(const std::string& option, const std::string& output,
                   const std::vector<std::string>& inputs);
 
+// For files that are written only after long work. IoError if `output` is a directory or cannot be
+// created or replaced; "-", devices and pipes are always accepted.
+void check_writable(const std::string& output);
+
 // Whether the text, given instead of a file, is the number of a file descriptor.
 bool is_descriptor(const std::string& text);
 

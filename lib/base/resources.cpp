@@ -143,6 +143,7 @@ int64_t parse_size(const std::string& text, const std::string& option) {
   if (read < 1 || read > 2 || power == std::string::npos || !(number > 0) || number > 1e15)
     throw UsageError(option + " " + text + ": give a size such as 800M or 2G");
   for (size_t i = 0; unit && i <= power; ++i) number *= 1024;
+  if (number < 1) throw UsageError(option + " " + text + ": less than one byte");
   if (number > 0x1p62)
     throw UsageError(option + " " + text + ": too large; give a size such as 800M or 2G");
   return int64_t(number);

@@ -86,7 +86,7 @@ std::string follow_links(const std::string& path) {
 int create_temporary(const std::string& directory, const std::string& target,
                      std::optional<TemporaryFile>& file) {
   for (int attempt = 0; attempt < 100; ++attempt) {
-    const char* name = file.emplace(directory).name().c_str();
+    const char* name = file.emplace(temporary_name(directory)).name().c_str();
     const int fd = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd >= 0) return fd;
     if (errno != EEXIST) fail_to_write(target, errno);
@@ -175,8 +175,7 @@ std::string temporary_name(const std::string& directory) {
   return directory + digits;
 }
 
-TemporaryFile::TemporaryFile(const std::string& directory)
-    : name_(temporary_name(directory)), slot_(-1) {
+TemporaryFile::TemporaryFile(std::string name) : name_(std::move(name)), slot_(-1) {
   if (name_.size() >= sizeof slots[0].name) return;
   for (int i = 0; i < int(std::size(slots)) && slot_ < 0; ++i)
     if (!slots[i].taken.exchange(true)) slot_ = i;
@@ -194,6 +193,8 @@ TemporaryFile::~TemporaryFile() {
 void remove_temporaries() {
   for (Slot& slot : slots)
     if (slot.filled) ::unlink(slot.name);
+  for (Slot& slot : slots)  // directories, now empty
+    if (slot.filled) ::rmdir(slot.name);
 }
 
 // Links are followed as by open(2). In a world-writable directory the system refuses links of other

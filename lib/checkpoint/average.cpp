@@ -1,6 +1,7 @@
 #include "lib/checkpoint/average.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -244,17 +245,33 @@ std::vector<std::string> models_to_average(const AverageOptions& options) {
   return files;
 }
 
-void average_models(const AverageOptions& options, const Log& log) {
-  const std::vector<std::string> files = models_to_average(options);
-  check_replaceable(options.out);
+namespace {
+
+// Opens the models and sets `files` to their names.
+Models open_models(const AverageOptions& options, std::vector<std::string>& files) {
   Models models;
-  for (const std::string& file : files) {
-    models.push_back(std::make_unique<ModelReader>(file));
-    if (models.back()->has_int8())
-      throw DataError(models.back()->path() +
-                      " holds 8-bit weights, which cannot be averaged; give the " +
+  files = models_to_average(options);
+  for (const std::string& file : files) models.push_back(std::make_unique<ModelReader>(file));
+  return models;
+}
+
+}  // namespace
+
+void average_models(const AverageOptions& options, const Log& log) {
+  check_replaceable(options.out);
+  std::vector<std::string> files;
+  Models models;
+  try {
+    models = open_models(options, files);
+  } catch (const IoError& error) {  // a training that is running may just have removed one
+    if (error.error_number != ENOENT || !(options.last || options.best)) throw;
+    models = open_models(options, files);
+  }
+  for (const auto& model : models) {
+    if (model->has_int8())
+      throw DataError(model->path() + " holds 8-bit weights, which cannot be averaged; give the " +
                       "model that it was made from");
-    check_compatible(*models.front(), *models.back());
+    check_compatible(*models.front(), *model);
   }
   warn_of_duplicates(models, log);
   ModelContent content{models[0]->config(),

@@ -7,6 +7,7 @@
 
 #include "build_info.h"
 #include "lib/base/error.h"
+#include "lib/base/outputs.h"
 #include "lib/checkpoint/int8_tensors.h"
 #include "lib/checkpoint/transfer.h"
 
@@ -266,6 +267,7 @@ std::unique_ptr<Vocabulary> open_vocabulary(const std::string& path, bool target
 }
 
 void check_replaceable(const std::string& path) {
+  check_writable(path);
   std::error_code error;
   if (path == "-" || !std::filesystem::is_regular_file(path, error) ||
       std::filesystem::file_size(path, error) == 0 || names_model(path))

@@ -7,8 +7,8 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/error.h"
-#include "lib/base/json.h"
 #include "lib/base/io.h"
+#include "lib/base/json.h"
 #include "lib/checkpoint/safetensors.h"
 
 namespace tx {
@@ -122,7 +122,7 @@ struct SafetensorsSpool::Part {
   TemporaryFile file;
   Writer out;
   explicit Part(const std::string& path)
-      : file(directory_of(path)), out(create(file.name(), path), path) {}
+      : file(temporary_name(directory_of(path))), out(create(file.name(), path), path) {}
   ~Part() {
     std::error_code ignored;
     std::filesystem::remove(file.name(), ignored);

@@ -13,7 +13,7 @@ namespace {
 // A directory that is not a run directory of tx-train.
 bool is_foreign(const std::string& path) {
   return is_directory(path) && !file_exists(path + "/best.safetensors") &&
-         !file_exists(path + "/last.safetensors");
+         !file_exists(path + "/last.safetensors") && !file_exists(path + "/log.jsonl");
 }
 
 void convert_in(const ConvertOptions& options, const Log& log) {

@@ -29,12 +29,18 @@ OutputDirectory::OutputDirectory(const std::string& path) : path_(without_slash(
   if (file_exists(path_))
     throw UsageError("--out " + path_ + " already exists: remove it or choose another path");
   temporary_ = temporary_name(directory_of(path_));
+  removed_.emplace_back(temporary_);
   if (::mkdir(temporary_.c_str(), 0777) != 0) throw IoError("write", path_, errno);
 }
 
 OutputDirectory::~OutputDirectory() {
   std::error_code error;
   if (!temporary_.empty()) std::filesystem::remove_all(temporary_, error);
+}
+
+std::string OutputDirectory::file(const std::string& name) {
+  removed_.emplace_back(temporary_ + "/" + name);
+  return removed_.back().name();
 }
 
 std::string OutputDirectory::named(std::string message) const {

@@ -1,8 +1,10 @@
 // tx-convert's output directories. OutputDirectory creates one atomically: files are written under
-// a temporary name next to it, and finish() renames it.
+// a temporary name next to it, and finish() renames it. A signal removes it with its files.
 #pragma once
+#include <deque>
 #include <string>
 
+#include "lib/base/io.h"
 #include "lib/base/log.h"
 #include "lib/checkpoint/model_file.h"
 
@@ -15,13 +17,14 @@ class OutputDirectory {
   ~OutputDirectory();  // removes everything unless finish() was called
   OutputDirectory(const OutputDirectory&) = delete;
   OutputDirectory& operator=(const OutputDirectory&) = delete;
-  std::string file(const std::string& name) const { return temporary_ + "/" + name; }
+  std::string file(const std::string& name);  // its path
   // An error message about one of its files, with the final path instead of the temporary one.
   std::string named(std::string message) const;
   void finish();
 
  private:
   std::string path_, temporary_;
+  std::deque<TemporaryFile> removed_;  // on a signal: the directory and its files
 };
 
 // The writers throw DataError that names what the other program does not support. `max_positions`:

@@ -14,6 +14,7 @@
 #include "lib/checkpoint/int8_tensors.h"
 #include "lib/convert/output.h"
 #include "lib/model/positions.h"
+#include "lib/subword/languages.h"
 
 namespace tx {
 
@@ -238,10 +239,34 @@ class Spec {
   }
 
   void output() {
-    weights("decoder/projection/bias", {"output.bias"});
+    if (dynamic_cast<const MappedVocabulary*>(&model_.vocabularies().target()) != nullptr)
+      excluding_bias();
+    else
+      weights("decoder/projection/bias", {"output.bias"});
     weights("decoder/projection/weight", {config_.has_output()         ? "output.weight"
                                           : config_.tie == Tie::target ? "decoder.embedding.weight"
                                                                        : "embedding.weight"});
+  }
+
+  // The bias of a converted model. In such a model even <pad> may have a large logit, and
+  // CTranslate2 has no list of tokens that are never output: their bias is far below all others.
+  void excluding_bias() {
+    const auto at = entries_.find("output.bias");
+    const ParameterEntry* entry = at == entries_.end() ? nullptr : at->second;
+    Variable v;
+    v.shape = {uint32_t(config_.target().vocabulary)};
+    v.bytes = 4 * uint64_t(v.shape[0]);
+    v.write = [this, entry](Writer& out) {
+      const Vocabulary& target = model_.vocabularies().target();
+      std::vector<float> values(size_t(config_.target().vocabulary));
+      if (entry != nullptr) {
+        model_.rows(*entry).read(0, 1, values.data());
+        model_.finished(*entry);
+      }
+      for (const int id : forbidden_tokens(target)) values[size_t(id)] = -1e9f;
+      out.write({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
+    };
+    variables_["decoder/projection/bias"] = std::move(v);
   }
 
   const ModelReader& model_;
@@ -284,9 +309,10 @@ void write_vocabularies(OutputDirectory& directory, const Vocabularies& all) {
   for (size_t side = 0; side < all.size(); ++side) {
     const std::string name = all.shared() ? "shared" : side == 0 ? "source" : "target";
     write_tokens(directory.file(name + "_vocabulary.json"), all[side]);
-    if (all[side].kind() == "sentencepiece")
+    const auto* mapped = dynamic_cast<const MappedVocabulary*>(&all[side]);
+    if (mapped != nullptr || all[side].kind() == "sentencepiece")
       write_atomically(directory.file(all.shared() ? "sentencepiece.model" : name + ".spm"),
-                       all[side].bytes());
+                       mapped != nullptr ? mapped->content().model : all[side].bytes());
     if (all.shared()) break;
   }
 }
@@ -294,7 +320,7 @@ void write_vocabularies(OutputDirectory& directory, const Vocabularies& all) {
 void write_config(OutputDirectory& directory, const ModelReader& model) {
   const Vocabulary& target = model.vocabularies().target();
   const Json config{{"add_source_bos", false},
-                    {"add_source_eos", true},
+                    {"add_source_eos", closing_tokens(model.vocabularies().source()).size() == 1},
                     {"bos_token", target.token(Vocabulary::bos)},
                     {"decoder_start_token", target.token(Vocabulary::bos)},
                     {"eos_token", target.token(Vocabulary::eos)},

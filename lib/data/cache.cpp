@@ -91,7 +91,7 @@ void IdCache::read_description() {
     report_.too_long = whole_number(json, "dropped_too_long", 0, INT64_MAX);
     report_.warnings = member<std::vector<std::string>>(json, "warnings");
     if (documents) {
-      report_.documents = whole_number(json, "documents", 1, pairs_);
+      report_.documents = whole_number(json, "documents", 1, report_.lines);
       report_.text = {whole_number(json, "words", 0, INT64_MAX),
                       whole_number(json, "bytes", 0, INT64_MAX)};
     }

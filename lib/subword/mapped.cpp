@@ -56,6 +56,10 @@ class Mapped final : public MappedVocabulary {
     }
   }
 
+  void restrict_to(const std::vector<std::string>&) override {
+    throw UsageError("the vocabulary of a converted model cannot be restricted");
+  }
+
   std::string decode(std::span<const int> ids) const override {
     for (const int id : ids) check_id(id);
     std::string text = table_.join(ids).value();  // no token is of kind unknown

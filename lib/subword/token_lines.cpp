@@ -9,6 +9,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
+#include "lib/base/json.h"
 #include "lib/base/workers.h"
 #include "lib/subword/token_counts.h"
 #include "lib/subword/words.h"
@@ -99,7 +100,7 @@ int parse_id(const Vocabulary& vocabulary, std::string_view word) {
   int id = -1;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
   if (error != std::errc() || end != word.data() + word.size()) {
-    throw DataError("'" + std::string(word) + "' is not an id");
+    throw DataError(shown(word) + " is not an id");
   }
   if (id >= 0 && id < vocabulary.size()) return id;
   throw DataError("id " + std::to_string(id) + " is outside the vocabulary of " +
@@ -109,7 +110,9 @@ int parse_id(const Vocabulary& vocabulary, std::string_view word) {
 int find_token(const Vocabulary& vocabulary, std::string_view word) {
   const int id = vocabulary.id_of(word);
   if (id >= 0) return id;
-  throw DataError("'" + std::string(word) + "' is not a token of this vocabulary");
+  if (word.ends_with('\r') && vocabulary.id_of(word.substr(0, word.size() - 1)) >= 0)
+    throw DataError("the line ends with CR LF: remove the CR with tr -d '\\r'");
+  throw DataError(shown(word) + " is not a token of this vocabulary");
 }
 
 int64_t words_of(std::string_view line) {
@@ -253,7 +256,9 @@ std::string describe(const EncodeReport& report, const TextReader& in) {
   };
   std::string text = counted(report.lines, "line") + ", " + counted(report.words, "word") + ", " +
                      counted(report.tokens, "token") + ": " +
-                     fixed(share(report.tokens, report.words), 3) + " per word, " +
+                     (report.cut_lines > 0  // of the words before the cut
+                          ? std::string()
+                          : fixed(share(report.tokens, report.words), 3) + " per word, ") +
                      fixed(100 * share(report.bytes, report.tokens), 3) + " % of them bytes, " +
                      fixed(100 * share(report.unknown, report.tokens), 3) + " % <unk>";
   if (report.longest > 0)

@@ -79,7 +79,7 @@ class Vocabulary {
   virtual void encode(std::string_view line, MergeDraws& draws, std::vector<int>& ids) const;
   // Restricts the output of encode() to the listed tokens, single characters, bytes and user
   // symbols; other tokens are split. Not safe while another thread encodes. UsageError for a list
-  // of words.
+  // of words or a converted model.
   virtual void restrict_to(const std::vector<std::string>& tokens);
   // The score of a token: merges with higher scores are done first. No value in a list of words.
   virtual std::optional<float> score(int id) const;

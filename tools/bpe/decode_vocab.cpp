@@ -61,7 +61,7 @@ void VocabCommand::describe(Options& options) {
   options.flag("--counts", counts, "print the tokens of a text and their counts instead",
                "Separated by tabs, in descending order; tokens that do not occur are not listed.");
   text.describe(options);
-  for (const char* name : {"strict", "FILE"}) options.at(name).needs({"--counts"});
+  for (const char* name : {"strict", "threads", "FILE"}) options.at(name).needs({"--counts"});
 }
 
 void VocabCommand::run(const Log& log) {

@@ -1,10 +1,12 @@
 // tx-bpe shortlist.
+#include <algorithm>
 #include <unordered_map>
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/split.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/subword/languages.h"
 #include "lib/subword/lexical_table.h"
 #include "lib/subword/word_groups.h"
 #include "lib/text/corpus.h"
@@ -33,6 +35,8 @@ class Counts {
   // Call after add_target() of the same pair.
   void add_links(std::string_view text, std::string_view links) {
     source_.encode(text, from_);
+    const size_t opening = opening_tokens(source_).size();  // belong to no word
+    from_.erase(from_.begin(), from_.begin() + long(std::min(opening, from_.size())));
     const std::vector<int64_t> from = starts(from_, source_words_), to = starts(to_, target_words_);
     for (const WordLink& link : parse_links(links)) {
       check(link, from.size() - 1, to.size() - 1);
@@ -184,6 +188,8 @@ void ShortlistCommand::describe(Options& options) {
 void ShortlistCommand::run(const Log& log) {
   if (links.empty() && table.empty())
     throw UsageError("missing option: --src FILE and --links FILE, or --table FILE");
+  LinePairs::check({source, links}, target);
+  LinePairs::check({source}, links);
   const auto from = open_vocabulary(model, false), to = open_vocabulary(model, true);
   Counts counts(*from, *to, unit == "words");
   if (links.empty()) {

@@ -4,14 +4,16 @@
 #include <filesystem>
 
 #include "lib/base/error.h"
+#include "lib/base/outputs.h"
 #include "lib/subword/words.h"
 #include "tools/bpe/commands.h"
 
 namespace tx {
 namespace {
 
-// Refuses to overwrite a file that is not a vocabulary.
+// Refuses an output that cannot be written, or a file that is not a vocabulary.
 void check_place(const TrainCommand& command) {
+  check_writable(command.output);
   std::error_code error;
   if (!std::filesystem::is_regular_file(command.output, error)) return;
   if (std::filesystem::file_size(command.output, error) == 0) return;

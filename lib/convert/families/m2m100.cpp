@@ -144,7 +144,7 @@ class Reader {
       if (id.is_number_unsigned()) add(to_id(id), text);
     if (!added_.empty()) return;
     const Json tokens =
-        object_or_empty(directory_ + "/tokenizer.json").value("added_tokens", Json());
+        object_or_empty(directory_ + "/tokenizer.json", "model").value("added_tokens", Json());
     for (const Json& token : tokens)
       if (token.is_object() && token.contains("id") && token["id"].is_number_unsigned())
         add(to_id(token["id"]), text_of(token));

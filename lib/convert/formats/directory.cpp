@@ -54,8 +54,8 @@ void add_shards(ForeignTensors& all, const std::string& directory, const std::st
 
 }  // namespace
 
-Json read_object(const std::string& path) {
-  Json json = parse_json(read_regular_file(path, max_json), path);
+Json read_object(const std::string& path, const char* without) {
+  Json json = parse_json(read_regular_file(path, max_json), path, without);
   if (!json.is_object()) throw DataError(path + " is not a JSON object");
   return json;
 }
@@ -76,8 +76,8 @@ ForeignTensors read_weights(const std::string& directory) {
                   "nor an index of their shards");
 }
 
-Json object_or_empty(const std::string& path) {
-  return file_exists(path) ? read_object(path) : Json::object();
+Json object_or_empty(const std::string& path, const char* without) {
+  return file_exists(path) ? read_object(path, without) : Json::object();
 }
 
 std::string read_sentencepiece(const std::string& path) {

@@ -11,9 +11,9 @@ namespace tx {
 ForeignTensors read_weights(const std::string& directory);
 
 // The JSON object in a file. DataError: missing, larger than 256 MiB, or not an object.
-Json read_object(const std::string& path);
-// The same, but an empty object if the file does not exist.
-Json object_or_empty(const std::string& path);
+Json read_object(const std::string& path, const char* without = nullptr);
+// The same, but an empty object if the file does not exist. `without` is as for parse_json().
+Json object_or_empty(const std::string& path, const char* without = nullptr);
 
 // The bytes of a SentencePiece model. DataError: missing, or larger than 256 MiB.
 std::string read_sentencepiece(const std::string& path);

@@ -56,6 +56,8 @@ Vocabularies initial_vocabularies(const TrainOptions& options) {
     throw UsageError("--denoise needs a joint vocabulary with the tokens " + sentinel_text(0) +
                      ", " + sentinel_text(1) + ", ..., which --init " + options.init + " lacks");
   check_trainable(of_model, "--init " + options.init);
+  if (!options.guided_alignment.empty())
+    refuse_languages(of_model, "--guided-alignment", "--init " + options.init);
   return of_model;
 }
 

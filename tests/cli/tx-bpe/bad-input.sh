@@ -21,6 +21,8 @@ refused 'cut: the subword model is truncated' tx-bpe encode -m cut text
 refused 'the text has no words' tx-bpe train -o out empty
 expect_no_file out
 refused 'cannot write none/out: No such file' tx-bpe train -o none/out text
+mkdir folder
+refused 'cannot write folder: Is a directory' tx-bpe train -o folder missing  # before it reads
 
 printf 'the house\nx\377y\nz\376\n' > broken
 expect_status 0 tx-bpe encode -m model broken
@@ -38,7 +40,10 @@ expect_stdout_lines 1
 printf '\342\226\201the\n\342\226\201 nopiece\n' > pieces
 expect_status 1 tx-bpe decode -m model pieces
 expect_stdout 'the'
-expect_stderr "tx-bpe: pieces:2: 'nopiece' is not a token of this vocabulary"
+expect_stderr 'tx-bpe: pieces:2: "nopiece" is not a token of this vocabulary'
+printf '\342\226\201the\r\n' > pieces
+expect_status 1 tx-bpe decode -m model pieces
+expect_stderr "tx-bpe: pieces:1: the line ends with CR LF: remove the CR with tr -d '\r'"
 for id in 300 -1 x 4x 99999999999; do
   echo "$id" > ids
   expect_status 1 tx-bpe decode --ids -m model ids

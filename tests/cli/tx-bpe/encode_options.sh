@@ -29,6 +29,8 @@ for threads in 1 2 7; do
   expect_stderr "tx-bpe: 3 lines, 4 words, 6 tokens: 1.500 per word, 33.333 % of them bytes, 0.000 % <unk>;\
  longest line second:1, 3 tokens"
 done
+expect_status 0 tx-bpe encode -m model --summary --max-length 1 first
+expect_stderr_contains '1 line, 2 words, 1 token: 0.000 % of them bytes'
 expect_status 0 tx-bpe encode -m model --summary /dev/null
 expect_stderr 'tx-bpe: 0 lines, 0 words, 0 tokens: 0.000 per word, 0.000 % of them bytes, 0.000 % <unk>'
 

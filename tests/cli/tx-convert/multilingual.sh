@@ -93,6 +93,23 @@ tx-decode -m run --precision fp32 --tgt "$nllb/target" "$nllb/source" | cut -f 2
 awk -v after="$(cat after)" -v before="$(cat before)" 'BEGIN { exit !(after > before) }' ||
   fail "log P fell in 30 steps: $(cat before) to $(cat after)"
 
+# The token of the language is no word.
+printf 'ab\n' > ab
+printf '0-0\n' > links
+tx-convert -q --target-language de -o named "$m2m"
+expect_status 0 tx-bpe shortlist -m named --src ab --tgt ab --links links --first 0 -o -
+expect_stdout_contains '▁ab'
+expect_stdout_lacks '__en__'
+expect_status 1 tx-train --init named --src ab --tgt ab --guided-alignment links --steps 1 -o none
+expect_stderr_contains '--guided-alignment cannot be used with --init named, a multilingual model'
+expect_usage_error 'the vocabulary of a converted model cannot be restricted' \
+  tx-bpe encode -m named --vocabulary ab ab
+
+# To CTranslate2: the SentencePiece models, and a bias that excludes tokens.
+expect_status 0 tx-convert -q --to ctranslate2 -o ct2 named
+expect_same ct2/source.spm "$m2m/sentencepiece.bpe.model"
+grep -qa decoder/projection/bias ct2/model.bin || fail 'no bias excludes language tokens'
+
 # Reading attention is not supported for multilingual models.
 expect_status 1 tx-decode -m m --alignments words "$nllb/source"
 expect_stderr_contains 'cannot be used with m, a multilingual model'

@@ -13,7 +13,7 @@ expect_same wanted out
 printf 'w5 w6\nw9\nw5 nothing\nw5\n' > bad
 expect_status 1 tx-decode -m model --pieces < bad
 expect_stdout_file wanted
-expect_stderr "tx-decode: standard input:3: 'nothing' is not a token of this vocabulary"
+expect_stderr 'tx-decode: standard input:3: "nothing" is not a token of this vocabulary'
 printf '5 60\n' > bad
 expect_status 1 tx-decode -m model --ids < bad
 expect_stderr 'tx-decode: standard input:1: id 60 is outside the vocabulary of 60 tokens'

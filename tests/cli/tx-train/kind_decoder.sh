@@ -20,6 +20,10 @@ awk -v pieces=$((pieces + lines)) -v words="$words" -v bytes="$bytes" \
     exit !(a > 0.9999 && a < 1.0001 && c > 0.9999 && c < 1.0001) }' || fail "$(cat figures)"
 rm -rf whole
 
+# Documents may outnumber the sequences that hold them.
+expect_status 0 small_train --cross-documents --context 64 --batch-tokens 400 --steps 1 -o joined
+rm -rf joined
+
 # The same weights with and without --recompute, with documents split into several parts.
 sed 's/$/\n/' train.en | awk 'NR % 8 != 2' > paragraphs
 small_texts="--kind decoder --src paragraphs --valid-src valid.en --documents paragraphs"

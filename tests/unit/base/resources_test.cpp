@@ -35,6 +35,8 @@ BOOST_AUTO_TEST_CASE(sizes) {
                  parse_size(bad, "--memory");
                }).starts_with(std::string("--memory ") + bad + ": give a size"),
                bad);
+  BOOST_TEST(message_of<UsageError>([] { parse_size("0.5", "--memory"); }) ==
+             "--memory 0.5: less than one byte");
   BOOST_TEST(parse_size("4194304T", "--memory") == int64_t(1) << 62);
   for (const char* large : {"4194305T", "99999999999G", "1e15M"})
     BOOST_TEST(message_of<UsageError>([&] {
