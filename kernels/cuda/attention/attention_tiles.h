@@ -84,7 +84,7 @@ TX_DEVICE void load_tile(bf16* to, Rows<const bf16> from, int first, int most, b
     const bf16* at = inside ? from.row(first + i) + j : from.data;
     bf16* out = to + i * tile_pitch<D> + j;
     if (packed) {
-      copy_async_16(out, at, inside ? 16 : 0);
+      copy_async_16_or_zero(out, at, inside);
     } else {
       Pack<bf16, 8> pack;
 #pragma unroll

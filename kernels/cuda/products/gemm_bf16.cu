@@ -23,40 +23,61 @@ struct Operand {
   int64_t rows, row_step, k_step, k;
 };
 
-// 16-byte packs along k, copied without waiting.
-struct Packs {
-  template <int rows, int threads>
-  TX_DEVICE static void fetch(const Operand& from, int64_t first, int64_t k0, unsigned char* to) {
-    const int chunk = int(threadIdx.x) % chunks;  // the same in every round
-    const int64_t k = k0 + chunk * 8, left = from.k - k;
-    const int bytes = left < 0 ? 0 : left < 8 ? int(left) * 2 : 16;
-    int row = int(threadIdx.x) / chunks;
-    const bf16* source = from.data + (first + row) * from.row_step + k;
-    const int64_t below = from.rows - first;
-    const int last = below < rows ? int(below) : rows;
-    for (; row < rows; row += threads / chunks, source += threads / chunks * from.row_step)
-      copy_async_16(to + chunk_at(row, chunk), source, row < last ? bytes : 0);
+// The slices of an operand, `rows` rows from `first` on, loaded by `threads` threads in ascending
+// k. Packs: of 16 bytes along k, a multiple of 8, copied without waiting.
+template <int rows, int threads>
+class Packs {
+ public:
+  TX_DEVICE Packs(const Operand& from, int64_t first)
+      : chunk_(int(threadIdx.x) % chunks),
+        row_(int(threadIdx.x) / chunks),
+        rows_left_(int(min(from.rows - first, int64_t(rows))) - row_),
+        k_(chunk_ * 8),
+        k_end_(int(from.k)),
+        step_(from.row_step * apart),
+        source_(from.data + (first + row_) * from.row_step + chunk_ * 8) {}
+  TX_DEVICE void next(unsigned char* to) {
+    const bool inside = k_ < k_end_;
+#pragma unroll
+    for (int i = 0; i < rows / apart; i++)
+      copy_async_16_or_zero(to + chunk_at(row_ + i * apart, chunk_), source_ + i * step_,
+                            inside && i * apart < rows_left_);
+    source_ += kStep, k_ += kStep;
   }
+
+ private:
+  static constexpr int apart = threads / chunks;  // rows between two copies of a thread
+  static_assert(rows % apart == 0);
+  int chunk_, row_, rows_left_, k_, k_end_;
+  int64_t step_;
+  const bf16* source_;
 };
 
 // Any alignment and order, element by element; neighbouring threads read neighbouring elements.
-struct Elements {
-  template <int rows, int threads>
-  TX_DEVICE static void fetch(const Operand& from, int64_t first, int64_t k0, unsigned char* to) {
-    const bool along_k = from.k_step == 1;
+template <int rows, int threads>
+class Elements {
+ public:
+  TX_DEVICE Elements(const Operand& from, int64_t first) : from_(from), first_(first) {}
+  TX_DEVICE void next(unsigned char* to) {
+    const bool along_k = from_.k_step == 1;
     for (int i = int(threadIdx.x); i < rows * chunks; i += threads) {
       const int row = along_k ? i / chunks : i % rows, chunk = along_k ? i % chunks : i / rows;
-      const int64_t k = k0 + chunk * 8;
-      const bf16* source = from.data + (first + row) * from.row_step + k * from.k_step;
+      const int64_t k = k_ + chunk * 8;
+      const bf16* source = from_.data + (first_ + row) * from_.row_step + k * from_.k_step;
       Pack<bf16, 8> pack;
 #pragma unroll
       for (int j = 0; j < 8; j++) {
-        const bool inside = first + row < from.rows && k + j < from.k;
-        pack.at[j] = inside ? source[j * from.k_step] : bf16{0};
+        const bool inside = first_ + row < from_.rows && k + j < from_.k;
+        pack.at[j] = inside ? source[j * from_.k_step] : bf16{0};
       }
       *reinterpret_cast<Pack<bf16, 8>*>(to + chunk_at(row, chunk)) = pack;
     }
+    k_ += kStep;
   }
+
+ private:
+  const Operand& from_;
+  int64_t first_, k_ = 0;
 };
 
 // A block of (rows / warp_rows) x (cols / warp_cols) warps; `stages` slices are in shared memory,
@@ -96,30 +117,33 @@ TX_DEVICE void multiply(const unsigned char* a, const unsigned char* b, int a_ro
   }
 }
 
-template <class T, class Fetch>
+template <class T, template <int, int> class Slices>
 __global__ void __launch_bounds__(T::threads, T::threads == 256 ? 2 : 1)
     tensor_kernel(const Operand a, const Operand b, const Finish finish) {
   unsigned char* shared = dynamic_shared<unsigned char>();
   const int64_t row = int64_t(blockIdx.x) * T::rows, col = int64_t(blockIdx.y) * T::cols;
   const int steps = int((a.k + kStep - 1) / kStep);
-  const auto fetch = [&](int step) {
+  Slices<T::rows, T::threads> left(a, row);
+  Slices<T::cols, T::threads> right(b, col);
+  const auto fetch = [&](int step, int stage) {
     if (step < steps) {
-      unsigned char* to = shared + step % T::stages * T::bytes;
-      Fetch::template fetch<T::rows, T::threads>(a, row, int64_t(step) * kStep, to);
-      Fetch::template fetch<T::cols, T::threads>(b, col, int64_t(step) * kStep, to + T::a_bytes);
+      unsigned char* to = shared + stage * T::bytes;
+      left.next(to), right.next(to + T::a_bytes);
     }
     copy_async_commit();
   };
   const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
   const int a_row = warp / T::across * T::m * 16, b_row = warp % T::across * T::n * 8;
   float sums[T::m][T::n][4] = {};
-  for (int step = 0; step < T::stages - 1; step++) fetch(step);
-  for (int step = 0; step < steps; step++) {
+#pragma unroll
+  for (int step = 0; step < T::stages - 1; step++) fetch(step, step);
+  for (int step = 0, stage = 0; step < steps; step++) {
     copy_async_wait<T::stages - 2>();
     __syncthreads();  // this slice has arrived, and the previous one is no longer used
-    fetch(step + T::stages - 1);
-    const unsigned char* slice = shared + step % T::stages * T::bytes;
+    fetch(step + T::stages - 1, stage == 0 ? T::stages - 1 : stage - 1);
+    const unsigned char* slice = shared + stage * T::bytes;
     multiply<T>(slice, slice + T::a_bytes, a_row, b_row, sums);
+    stage = stage + 1 == T::stages ? 0 : stage + 1;
   }
 #pragma unroll
   for (int i = 0; i < T::m; i++) {
@@ -141,7 +165,7 @@ void run(const Cuda::State& s, const Sums& p) {
   };
   const dim3 grid(blocks_of(p.a.rows, T::rows), blocks_of(p.b.rows, T::cols));
   const size_t shared = size_t(T::stages) * T::bytes;
-  const bool packs = packed(p.a, p.dtype) && packed(p.b, p.dtype);
+  const bool packs = p.k % 8 == 0 && packed(p.a, p.dtype) && packed(p.b, p.dtype);
   launch(s, packs ? tensor_kernel<T, Packs> : tensor_kernel<T, Elements>, grid, T::threads, shared,
          side(p.a), side(p.b), finish_of(p));
 }

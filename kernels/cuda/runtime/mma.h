@@ -11,8 +11,11 @@ using emulator::copy_async_wait;
 using emulator::ldmatrix_x4;
 using emulator::ldmatrix_x4_transposed;
 using emulator::mma_bf16;
-TX_DEVICE void copy_async_16(void* shared, const void* global, int bytes = 16) {
+TX_DEVICE void copy_async_16(void* shared, const void* global, int bytes) {
   emulator::copy_async(shared, global, bytes);
+}
+TX_DEVICE void copy_async_16_or_zero(void* shared, const void* global, bool inside) {
+  emulator::copy_async(shared, global, inside ? 16 : 0);
 }
 #else
 
@@ -49,10 +52,19 @@ TX_DEVICE void ldmatrix_x4_transposed(uint32_t (&r)[4], const void* row) {
 // 16 bytes from global to shared memory, both 16-byte aligned, of which the first `bytes` (0 to 16)
 // are read and the rest are zero. Done after commit() and wait() of this thread, seen by the others
 // after a barrier.
-TX_DEVICE void copy_async_16(void* shared, const void* global, int bytes = 16) {
+TX_DEVICE void copy_async_16(void* shared, const void* global, int bytes) {
   const uint32_t at = uint32_t(__cvta_generic_to_shared(shared));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(global), "r"(bytes)
                : "memory");
+}
+// All 16 bytes if `inside`, else zeros. A variable number of bytes takes eight more instructions.
+TX_DEVICE void copy_async_16_or_zero(void* shared, const void* global, bool inside) {
+  const uint32_t at = uint32_t(__cvta_generic_to_shared(shared));
+  asm volatile(
+      "{\n.reg .pred outside;\nsetp.eq.b32 outside, %2, 0;\n"
+      "cp.async.cg.shared.global [%0], [%1], 16, outside;\n}" ::"r"(at),
+      "l"(global), "r"(int(inside))
+      : "memory");
 }
 TX_DEVICE void copy_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 // Waits until at most `groups` of the committed groups are under way.

@@ -81,7 +81,7 @@ double measured_products(Cuda& cuda, Cuda::State& s, DType t, int64_t size) {
   const size_t bytes = size_t(size * size) * size_of(t);
   const DeviceBuffer a(bytes), b(bytes), c(bytes);
   if (!a.data() || !b.data() || !c.data()) return 1;
-  for (const DeviceBuffer* x : {&a, &b}) cuda.zero(x->data(), bytes);
+  for (const DeviceBuffer* x : {&a, &b}) fill_with_numbers(s, x->data(), bytes);
   Product p;
   p.a = matrix(a.data(), t, size, size), p.b = matrix(b.data(), t, size, size);
   p.c = matrix(c.data(), t, size, size);

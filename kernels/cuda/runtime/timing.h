@@ -48,9 +48,9 @@ class Stopwatch {
   cudaEvent_t events_[2] = {};
 };
 
-// The index of the variant (`way`) whose `rounds` calls have the smallest median time. Variants
-// alternate, and the cache is cleared before each call. Variants for which call() returns false are
-// skipped; -1 if all are. Waits for the work: for plans, never within a step.
+// The index of the variant (`way`) with the smallest median time of 7 rounds of 5 calls in
+// succession. Variants alternate. Those for which call() returns false are skipped; -1 if all are.
+// Waits for the work: for plans, never within a step.
 int fastest_way(const Cuda::State& s, int ways, const std::function<bool(int way)>& call);
 
 // Fills with numbers of both signs, of magnitude 1/2 to 2, both as f32 and as bf16. On constant

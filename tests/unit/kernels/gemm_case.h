@@ -48,10 +48,10 @@ struct Operands {
   }
 };
 
-// The number of wrong elements of c. `before` is c before an accumulating product. `bias_rounding`
-// is the relative error allowed for a rounded bias.
+// The number of wrong elements of c. `before` is c before an accumulating product. `rounding` is
+// the relative error allowed for a bias, or for a product that is added to c.
 inline int64_t wrong(const Operands& o, const Case& t, const tx::Matrix& before,
-                     double bias_rounding = 0) {
+                     double rounding = 0) {
   const std::vector<double> a = values(o.p.a), b = values(o.p.b), c = values(o.p.c);
   const std::vector<double> bias = values(o.p.bias), start = values(before);
   const int64_t a_row = t.transpose_a ? 1 : t.k, a_k = t.transpose_a ? t.m : 1;
@@ -61,14 +61,16 @@ inline int64_t wrong(const Operands& o, const Case& t, const tx::Matrix& before,
     for (int64_t j = 0; j < t.n; j++) {
       double sum = t.accumulate ? start[size_t(i * t.n + j)] : 0, magnitude = std::abs(sum);
       if (t.bias) sum += bias[size_t(j)], magnitude += 1;
-      const double slack = t.bias ? bias_rounding * std::abs(bias[size_t(j)]) : 0;
       for (int64_t k = 0; k < t.k; k++) {
         const double x = a[size_t(i * a_row + k * a_k)] * b[size_t(j * b_col + k * b_k)];
         sum += x, magnitude += std::abs(x);
       }
+      const double summand = t.bias         ? bias[size_t(j)]
+                             : t.accumulate ? sum - start[size_t(i * t.n + j)]
+                                            : 0;
       if (t.relu) sum = std::max(sum, 0.0);
       const double error = std::abs(c[size_t(i * t.n + j)] - sum);
-      count += !(error <= tolerance(t.in, t.out, magnitude, sum) + slack);
+      count += !(error <= tolerance(t.in, t.out, magnitude, sum) + rounding * std::abs(summand));
     }
   }
   return count;
@@ -76,12 +78,12 @@ inline int64_t wrong(const Operands& o, const Case& t, const tx::Matrix& before,
 
 // Right values, nothing written outside c, and the same bits in three runs.
 inline void check_product(const Case& t, Operands& o, const std::function<void()>& product,
-                          double bias_rounding = 0) {
+                          double rounding = 0) {
   o.dirty(std::nan(""));
   Block before(t.out, t.m, t.n);
   if (t.accumulate) before.randomise(4);
   product();
-  BOOST_TEST(wrong(o, t, before.view(), bias_rounding) == 0);
+  BOOST_TEST(wrong(o, t, before.view(), rounding) == 0);
   BOOST_TEST(o.c.intact());
   const std::vector<char> first = o.c.bytes();
   for (int run = 0; run < 2; run++) {
