@@ -137,12 +137,7 @@ struct Product {
   // bf16 bias for a bf16 c.
   Matrix rounded_bias;
   Activation activation = Activation::none;  // none or relu
-  // Empty unless fuses_mask(): relu writes here which elements of c are positive, in a layout that
-  // depends on the backend; a `masked` product, without bias or activation, zeroes the others.
-  Matrix mask;  // (M, mask_words(N)) ids, without gaps
-  bool masked = false;
 };
-constexpr int64_t mask_words(int64_t columns) { return (columns + 127) / 128 * 4; }
 
 // M, N and inner dimension K of a product, after the transposes.
 struct ProductShape {
@@ -165,12 +160,6 @@ inline ProductShape shape_of(const Product& p) {
   TX_ASSERT(p.bias.empty() || (p.bias.dtype == full && p.bias.rows == 1 && p.bias.cols == n));
   TX_ASSERT(p.rounded_bias.empty() ||
             (p.rounded_bias.dtype == DType::bf16 && p.rounded_bias.cols == p.bias.cols));
-  TX_ASSERT(!p.masked || p.mask.cols);
-  if (p.mask.cols) {
-    TX_ASSERT(p.mask.dtype == DType::ids && p.mask.rows == m && p.mask.stride == mask_words(n));
-    TX_ASSERT(!p.accumulate && (p.activation == Activation::relu) != p.masked);
-    TX_ASSERT(p.bias.empty() || !p.masked);
-  }
   return {m, n, k};
 }
 

@@ -65,8 +65,6 @@ void Cpu::product(const Product& p) {
   }
 }
 
-bool Cpu::fuses_mask(const Product&) { return false; }
-
 void Cpu::plan_product(const Product& p) {
   const ProductShape s = shape_of(p);
   if (s.m == 0 || s.n == 0) return;

@@ -36,10 +36,8 @@ Stream CrossAttention::operator()(Context& context, const Stream& x, int layer,
 Stream FeedForward::operator()(Context& context, const Stream& x, int layer,
                                const DropoutMasks& masks) const {
   const Dropout drop = masks.at(DropoutPlace::in_feed_forward, layer);
-  const auto mask = std::make_shared<ReluMask>(ReluMask{out.weight, {}});
-  const Tensor inner =
-      linear_activation(context, x.normed, in.weight, in.bias, activation, drop, mask);
-  return end(context, x, out(context, inner, mask), masks.at(DropoutPlace::on_feed_forward, layer));
+  const Tensor inner = linear_activation(context, x.normed, in.weight, in.bias, activation, drop);
+  return end(context, x, out(context, inner), masks.at(DropoutPlace::on_feed_forward, layer));
 }
 
 Stream Layer::operator()(Context& context, Stream x, int layer, const KeysValues& kv,

@@ -20,8 +20,8 @@ struct Stream {
 // y = x w^T + b; b may be empty.
 struct Projection {
   Parameter weight, bias;
-  Tensor operator()(Context& context, Tensor x, const SharedMask& mask = {}) const {
-    return linear(context, std::move(x), weight, bias, mask);
+  Tensor operator()(Context& context, Tensor x) const {
+    return linear(context, std::move(x), weight, bias);
   }
 };
 // The weights `name`.weight and, with `bias`, `name`.bias; `joined` adjacent entries of the block

@@ -5,7 +5,7 @@
 namespace tx {
 
 void forward_product(Context& context, const Tensor& x, const Parameter& w, const Parameter& bias,
-                     Activation activation, const Tensor& y, const Tensor& mask) {
+                     Activation activation, const Tensor& y) {
   if (w.value.prepared) {
     context.run([&](auto& k) {
       k.matmul_invariant(x.value(), w.value, bias.value, activation, y.value());
@@ -20,19 +20,14 @@ void forward_product(Context& context, const Tensor& x, const Parameter& w, cons
   p.bias = bias.value;
   if (!bias.value.empty()) p.rounded_bias = bias.rounded;
   p.activation = activation;
-  if (mask) p.mask = mask.value();
   context.product(p);
 }
 
-void input_gradient(Context& context, Tensor& x, const Parameter& w, Matrix dy, ReluMask* mask) {
+void input_gradient(Context& context, Tensor& x, const Parameter& w, Matrix dy) {
   Product p;
   p.a = dy;
   p.b = w.value;
   p.c = context.gradient(x, p.accumulate);
-  if (mask && mask->bits) {
-    TX_ASSERT(!p.accumulate);
-    p.mask = mask->bits.value(), p.masked = mask->applied = true;
-  }
   context.product(p);
 }
 
@@ -50,15 +45,14 @@ Tensor input_of(Context& context, Tensor x, const Parameter& w) {
   return shared ? read_by_ranks(context, std::move(x), *w.ranks) : x;
 }
 
-Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& bias,
-              const SharedMask& mask) {
+Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& bias) {
   TX_ASSERT(x.cols() == w.value.cols && (!bias || bias.value.cols == w.value.rows));
   x = input_of(context, std::move(x), w);
   Tensor y = context.make(x.rows(), w.value.rows);
   const bool partial = w.ranks && w.split == Split::inputs;
   const bool adds_bias = !partial || w.ranks->rank() == 0;
   forward_product(context, x, w, adds_bias ? bias : Parameter{}, Activation::none, y);
-  context.on_backward([&context, x, w, bias, mask, y]() mutable {
+  context.on_backward([&context, x, w, bias, y]() mutable {
     if (!y.has_gradient()) return;
     const Matrix dy = context.gradient(y);
     if (bias) {
@@ -67,7 +61,7 @@ Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& b
       context.run([&](auto& k) { k.column_sum(dy, db, add); });
     }
     weight_gradient(context, x, w, dy);
-    input_gradient(context, x, w, dy, mask.get());
+    input_gradient(context, x, w, dy);
   });
   if (partial) sum_over_ranks(context, y, *w.ranks);
   return y;

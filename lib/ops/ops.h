@@ -22,24 +22,13 @@ struct EmbedInput {
 };
 Tensor embed(Context& context, const EmbedInput& input);
 
-// Which elements of a relu are positive, for backends whose products write and read such a mask
-// (Product::mask). linear_activation() fills it. The linear() that alone reads the relu's output
-// applies it in its backward pass, so that the gradient it computes is that of the relu's input.
-struct ReluMask {
-  Parameter reader;  // the weights of that linear()
-  Tensor bits;       // empty: no mask
-  bool applied = false;
-};
-using SharedMask = std::shared_ptr<ReluMask>;
-
-// y (N,O) = x (N,I) w^T + bias; bias may be empty. `mask`: of x, if x is from linear_activation().
-Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& bias = {},
-              const SharedMask& mask = {});
+// y (N,O) = x (N,I) w^T + bias; bias may be empty.
+Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& bias = {});
 
 // y (N,F) = dropout(activation(x w^T + bias)), section 3.3 of the paper. A gated activation has w
 // (2F,D), the rows of the gate first: y = dropout(f(gate) * up).
 Tensor linear_activation(Context& context, Tensor x, const Parameter& w, const Parameter& bias,
-                         Activation activation, const Dropout& drop, const SharedMask& mask = {});
+                         Activation activation, const Dropout& drop);
 
 // gamma * (x - mean) / sqrt(var + epsilon) + beta over the D features of each row; without beta
 // gamma * x / sqrt(mean of x^2 + epsilon); without gamma x itself.

@@ -7,12 +7,10 @@ namespace tx {
 // y = x w^T (+ bias) (+ relu); weights packed for inference go through matmul_invariant,
 // in which a row does not depend on the number of rows.
 void forward_product(Context& context, const Tensor& x, const Parameter& w, const Parameter& bias,
-                     Activation activation, const Tensor& y, const Tensor& mask = {});
+                     Activation activation, const Tensor& y);
 // x as the input of a product with w: read_by_ranks() if the outputs of w are divided among ranks.
 Tensor input_of(Context& context, Tensor x, const Parameter& w);
-// dx (+)= dy w; with a mask of x, the gradient of the relu's input (ReluMask).
-void input_gradient(Context& context, Tensor& x, const Parameter& w, Matrix dy,
-                    ReluMask* mask = nullptr);
+void input_gradient(Context& context, Tensor& x, const Parameter& w, Matrix dy);  // dx (+)= dy w
 void weight_gradient(Context& context, const Tensor& x, const Parameter& w, Matrix dy);  // dw (+)=
 
 }  // namespace tx

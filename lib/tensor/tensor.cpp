@@ -23,12 +23,6 @@ void Context::product(const Product& p) {
   arena_.counting() ? backend_->plan_product(p) : backend_->product(p);
 }
 
-bool Context::fuses_mask(const Product& p) const {
-  bool fuses = false;
-  fuses = backend_->fuses_mask(p);
-  return fuses;
-}
-
 void Context::on_backward(std::function<void()> closure) {
   if (recording) tape_.push_back(std::move(closure));
 }

@@ -96,7 +96,6 @@ class Context {
     if (!arena_.counting()) std::forward<F>(f)(*backend_);
   }
   void product(const Product& p);  // on a counting arena it is only planned
-  bool fuses_mask(const Product& p) const;
 
   bool recording = false;  // off: inference
   bool recompute = false;  // gradient checkpointing: segments keep only their inputs

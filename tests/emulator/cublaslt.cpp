@@ -1,13 +1,11 @@
 // An emulated cuBLASLt, loaded by TX_CUBLASLT: plain loops over column-major matrices. It rejects
 // what the manual of the real library does not guarantee: unsupported combinations of types, a bias
 // whose type differs from the output's, leading dimensions and pointers that are not multiples of
-// 16 bytes, attributes of the wrong size, a bit mask whose columns are not multiples of 128 bits, a
-// workspace that is too small, an algorithm that it did not return. Errors of the caller give
-// INVALID_VALUE; what the real library may support but need not gives NOT_SUPPORTED.
-// TX_EMULATED_MASKS=0 emulates a library without bit masks.
+// 16 bytes, attributes of the wrong size, a workspace that is too small, an algorithm that it did
+// not return. Errors of the caller give INVALID_VALUE; what the real library may support but need
+// not gives NOT_SUPPORTED.
 #include "tests/emulator/cublasLt.h"
 
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,8 +15,6 @@ struct EmulatedOperation {
   int32_t transpose_a = CUBLAS_OP_N, transpose_b = CUBLAS_OP_N, bias_type = -1;
   uint32_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   const void* bias = nullptr;
-  void* aux = nullptr;
-  int64_t aux_ld = 0;
   cublasComputeType_t compute;
   cudaDataType_t scale;
 };
@@ -47,8 +43,6 @@ struct Problem {
   int64_t k() const { return operation.transpose_a == CUBLAS_OP_T ? a.rows : a.cols; }
   bool has_bias() const { return operation.epilogue & CUBLASLT_EPILOGUE_BIAS; }
   bool has_relu() const { return operation.epilogue & CUBLASLT_EPILOGUE_RELU; }
-  bool has_aux() const { return operation.epilogue & 128; }
-  bool is_masked() const { return operation.epilogue == CUBLASLT_EPILOGUE_DRELU; }
   size_t workspace(uint64_t way) const { return way == halves ? size_t(8 * m() * n()) : 0; }
 };
 
@@ -72,22 +66,15 @@ cublasStatus_t check_support(const Problem& p) {
   if (p.a.type != p.b.type || p.c.type != p.d.type ||
       (p.a.type == CUDA_R_32F && p.d.type != CUDA_R_32F))
     return CUBLAS_STATUS_NOT_SUPPORTED;
-  const char* masks = std::getenv("TX_EMULATED_MASKS");
-  if (p.has_aux() && masks && std::string(masks) == "0") return CUBLAS_STATUS_NOT_SUPPORTED;
   switch (o.epilogue) {
     case CUBLASLT_EPILOGUE_DEFAULT:
     case CUBLASLT_EPILOGUE_RELU:
     case CUBLASLT_EPILOGUE_BIAS:
     case CUBLASLT_EPILOGUE_RELU_BIAS:
-    case CUBLASLT_EPILOGUE_RELU_AUX:
-    case CUBLASLT_EPILOGUE_RELU_AUX_BIAS:
-    case CUBLASLT_EPILOGUE_DRELU:
       break;
     default:
       return CUBLAS_STATUS_NOT_SUPPORTED;
   }
-  if (p.has_aux() && (!o.aux || !aligned(o.aux) || o.aux_ld % 128 || o.aux_ld < p.m()))
-    return CUBLAS_STATUS_INVALID_VALUE;
   if (p.has_bias() && (!o.bias || !aligned(o.bias))) return CUBLAS_STATUS_INVALID_VALUE;
   if (p.has_bias() && o.bias_type != -1 && o.bias_type != p.d.type)
     return CUBLAS_STATUS_NOT_SUPPORTED;
@@ -172,12 +159,7 @@ struct Call {
       float x = alpha * sums[size_t(i)];
       if (beta != 0) x += beta * get(c, p.c.type, j * p.c.ld + i);
       if (p.has_bias()) x += get(p.operation.bias, p.d.type, i);
-      // Bit i % 8 of byte i / 8; only this library reads the mask.
-      uint8_t* bits = static_cast<uint8_t*>(p.operation.aux) + (j * p.operation.aux_ld + i) / 8;
-      if (p.has_relu() && p.has_aux())
-        *bits = uint8_t((*bits & ~(1 << i % 8)) | int(x > 0) << i % 8);
       if (p.has_relu() && x <= 0) x = 0;
-      if (p.is_masked() && !(*bits >> i % 8 & 1)) x = 0;
       set(d, p.d.type, j * p.d.ld + i, x);
     }
   }
@@ -225,10 +207,6 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t o,
       return assign(o->bias, value, bytes);
     case CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE:
       return assign(o->bias_type, value, bytes);
-    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER:
-      return assign(o->aux, value, bytes);
-    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD:
-      return assign(o->aux_ld, value, bytes);
   }
   return CUBLAS_STATUS_INVALID_VALUE;
 }

@@ -139,16 +139,13 @@ BlasLtAlgorithm BlasLt::Library::fastest(const Plan& plan, Product p, const Cuda
                                          const std::vector<BlasLtAlgorithm>& candidates) const {
   const auto round = [](size_t n) { return (n + 255) / 256 * 256; };
   const size_t a = round(bytes_of(p.a)), b = round(bytes_of(p.b)), c = round(bytes_of(p.c));
-  const size_t all = a + b + c + round(bytes_of(p.mask));
-  const DeviceBuffer memory(all);
+  const DeviceBuffer memory(a + b + c);
   if (!memory.data()) return candidates.front();
-  fill_with_numbers(s, memory.data(), all);
+  fill_with_numbers(s, memory.data(), a + b + c);
   p.a.data = memory.data();
   p.b.data = static_cast<char*>(memory.data()) + a;
   p.c.data = static_cast<char*>(memory.data()) + a + b;
-  p.mask.data = static_cast<char*>(memory.data()) + a + b + c;
   if (!p.bias.empty()) plan.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.c.data);
-  plan.set_mask(p);
   const int best = fastest_way(s, int(candidates.size()), [&](int way) {
     return run(plan, p, candidates[size_t(way)], s.stream) == CUBLAS_STATUS_SUCCESS;
   });
@@ -163,7 +160,6 @@ BlasLt::BlasLt() : library_(std::make_unique<Library>()) {
 BlasLt::~BlasLt() = default;
 
 bool BlasLt::takes(const Product& p) {
-  if (!aligned(p.mask.data)) return false;
   for (const Matrix* m : {&p.a, &p.b, &p.c})
     if (!aligned(m->data) || size_t(m->stride) * size_of(m->dtype) % 16) return false;
   return true;
@@ -173,7 +169,7 @@ BlasLt::Plan& BlasLt::plan_of(Cuda::State& s, const Product& p, bool may_measure
   const ProductKey key = key_of(p);
   const auto old = library_->plans.find(key);
   if (old != library_->plans.end()) return old->second;
-  // A dummy pointer, not read, with the alignment of bias and mask.
+  // A dummy pointer, not read, with the alignment of the bias.
   const void* anything = static_cast<char*>(library_->workspace) + 16;
   Plan& plan = library_->plans.try_emplace(key, library_->api, p, anything).first->second;
   const auto given = library_->chosen.find(key);
@@ -204,7 +200,6 @@ bool BlasLt::product(Cuda::State& s, const Product& p) {
   const Plan& plan = plan_of(s, p, false);
   if (!plan.found) return false;
   if (!p.bias.empty()) plan.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, epilogue_bias(s, p));
-  plan.set_mask(p);
   library_->api.check(library_->run(plan, p, plan.algorithm, s.stream), "multiplying matrices");
   return true;
 }

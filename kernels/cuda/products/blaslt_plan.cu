@@ -13,13 +13,12 @@ namespace {
 
 cudaDataType_t type_of(DType t) { return t == DType::bf16 ? CUDA_R_16BF : CUDA_R_32F; }
 
-// The mask is one bit an element, in the order of c.
+// Not RELU_AUX and DRELU, which keep the signs: on an H200 a DRELU of 25,000 x 2,048 is a second
+// kernel of 306 us, and RELU_AUX takes 125 instead of 88 us.
 uint32_t epilogue_of(const Product& p) {
   const bool with_bias = !p.bias.empty();
-  if (p.masked) return CUBLASLT_EPILOGUE_DRELU;
   if (p.activation != Activation::relu)
     return with_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
-  if (p.mask.cols) return with_bias ? CUBLASLT_EPILOGUE_RELU_AUX_BIAS : CUBLASLT_EPILOGUE_RELU_AUX;
   return with_bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
 }
 
@@ -43,9 +42,6 @@ BlasLt::Plan::Plan(const BlasLtApi& functions, const Product& p, const void* any
   set(CUBLASLT_MATMUL_DESC_TRANSB, operation_of(p.transpose_a));
   set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(p));
   if (!p.bias.empty()) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, anything);
-  if (!p.mask.cols) return;
-  set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, anything);
-  set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, int64_t(p.mask.stride * 32));  // in bits
 }
 
 BlasLt::Plan::~Plan() {

@@ -47,9 +47,7 @@ enum ProductFlag {
   transpose_b = 8,
   add = 16,
   bias = 32,
-  relu = 64,
-  mask = 128,
-  masked = 256
+  relu = 64
 };
 
 inline ProductKey key_of(const Product& p) {
@@ -62,8 +60,6 @@ inline ProductKey key_of(const Product& p) {
   if (p.accumulate) flags |= add;
   if (!p.bias.empty()) flags |= bias;
   if (p.activation == Activation::relu) flags |= relu;
-  if (p.mask.cols) flags |= mask;
-  if (p.masked) flags |= masked;
   return {s.m, s.n, s.k, p.a.stride, p.b.stride, p.c.stride, flags};
 }
 
@@ -79,7 +75,7 @@ struct BlasLt::Plan {
   BlasLtAlgorithm algorithm;
   bool found = false;
 
-  // `anything`: a placeholder for bias and mask until they are known.
+  // `anything`: a placeholder for the bias until it is known.
   Plan(const BlasLtApi& functions, const Product& p, const void* anything);
   ~Plan();
   Plan(const Plan&) = delete;
@@ -89,9 +85,6 @@ struct BlasLt::Plan {
   void set(cublasLtMatmulDescAttributes_t attribute, const T& value) const {
     api->check(api->operation_set(operation, attribute, &value, sizeof value),
                "describing a product");
-  }
-  void set_mask(const Product& p) const {
-    if (p.mask.cols) set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, p.mask.data);
   }
 };
 

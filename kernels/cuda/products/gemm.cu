@@ -87,7 +87,6 @@ void Cuda::product(const Product& p) {
                     product_work(p));
   if (s.m == 0 || s.n == 0) return;
   if (BlasLt::takes(p) && cuda::blas_of(*state_).product(*state_, p)) return;
-  TX_ASSERT(!p.mask.cols);  // fuses_mask() was false
   const cuda::Sums sums = cuda::sums_of(p);
   cuda::own_product(*state_, sums, cuda::best_tile(p.a.dtype, s.m, s.n, state_->processors));
 }
@@ -97,11 +96,6 @@ void Cuda::plan_product(const Product& p) {
   TX_ASSERT(p.a.dtype != DType::f64);
   if (s.m == 0 || s.n == 0 || !BlasLt::takes(p)) return;
   cuda::blas_of(*state_).plan(*state_, p);
-}
-
-bool Cuda::fuses_mask(const Product& p) {
-  const ProductShape s = shape_of(p);
-  return s.m > 0 && s.n > 0 && BlasLt::takes(p) && cuda::blas_of(*state_).plan(*state_, p);
 }
 
 size_t Cuda::scratch_bytes() const {

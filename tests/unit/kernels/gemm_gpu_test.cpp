@@ -133,61 +133,6 @@ BOOST_AUTO_TEST_CASE(bias_that_is_rounded_before) {
   BOOST_TEST(memory[2] == memory[0]);
 }
 
-// A product with relu writes a bit mask; a product that reads the mask has zeros where relu had.
-BOOST_AUTO_TEST_CASE(mask_of_relu) {
-  for (const DType t : {DType::f32, DType::bf16}) {
-    for (const bool bias : {false, true}) {
-      for (const int64_t n : {8, 128, 136}) {
-        Cuda cuda;
-        cuda.set_tuning("measure");
-        const Case relu_case{t, t, 40, n, 24, false, true, false, bias, true, 0, 1};
-        const Case gradient_case{t, t, 40, n, 16, false, false, false, false, false, 0, 1};
-        Operands relu(relu_case), gradient(gradient_case);
-        Device r(cuda, relu), g(cuda, gradient), plain(cuda, gradient);
-        const size_t bytes = size_t(40 * tx::mask_words(n)) * sizeof(int32_t);
-        void* bits = cuda.allocate(bytes);
-        r.p.mask = g.p.mask = tx::matrix(nullptr, DType::ids, 40, tx::mask_words(n));
-        g.p.masked = true;
-        if (!cuda.fuses_mask(r.p) || !cuda.fuses_mask(g.p)) {
-          BOOST_TEST_MESSAGE("this cuBLASLt has no masks for " << relu_case);
-          cuda.release(bits);
-          continue;
-        }
-        r.p.mask.data = g.p.mask.data = bits;
-        BOOST_TEST_CONTEXT(relu_case) {
-          tx_test::check_product(
-              relu_case, relu,
-              [&] {
-                r.c.upload();
-                cuda.product(r.p);
-                r.c.download();
-              },
-              rounding(relu_case));
-          cuda.product(plain.p);
-          plain.c.download();
-          const std::vector<double> whole = tx_test::values(gradient.c.view());
-          const std::vector<double> y = tx_test::values(relu.c.view());
-          cuda.replay(3, [&] { cuda.product(g.p); });
-          cuda.replay(3, [&] { cuda.product(g.p); });
-          g.c.download();
-          const std::vector<double> got = tx_test::values(gradient.c.view());
-          int64_t wrong = 0, zeros = 0;  // another algorithm may have another order of summation
-          for (size_t i = 0; i < got.size(); i++) {
-            const double want = y[i] > 0 ? whole[i] : 0;
-            zeros += got[i] == 0;
-            wrong += !(std::abs(got[i] - want) <=
-                       std::abs(want) * rounding(relu_case) * 2 + (want == 0 ? 0 : 1e-5));
-          }
-          BOOST_TEST(wrong == 0);
-          BOOST_TEST((zeros > 40 * n / 8 && zeros < 40 * n));
-          BOOST_TEST(gradient.c.intact());
-        }
-        cuda.release(bits);
-      }
-    }
-  }
-}
-
 // Recorded in a graph and replayed: the same bits as the first, direct call.
 BOOST_AUTO_TEST_CASE(in_a_graph) {
   for (const DType t : {DType::f32, DType::bf16}) {
