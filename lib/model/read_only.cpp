@@ -1,5 +1,6 @@
 // Parameters for inference, packed while they are read.
 #include <algorithm>
+#include <memory>
 
 #include "lib/model/parameters.h"
 
@@ -12,15 +13,15 @@ constexpr int64_t kRows = 256;  // per read
 // Uploads the rows of `from`, rounded to the dtype of `to`.
 void upload(Backend& backend, const WeightRows& from, Matrix to) {
   std::vector<float> values(size_t(std::min(kRows, from.rows) * from.cols));
-  float* staged = static_cast<float*>(backend->allocate(values.size() * 4));
+  const auto free = [&](void* p) { backend->release(p); };  // also if from.read() throws
+  const std::unique_ptr<void, decltype(free)> staged(backend->allocate(values.size() * 4), free);
   for (int64_t first = 0; first < from.rows; first += kRows) {
     const int64_t count = std::min(kRows, from.rows - first);
     from.read(first, count, values.data());
-    backend->upload(staged, values.data(), size_t(count * from.cols) * 4);
-    backend->convert(matrix(staged, DType::f32, count, from.cols), to.slice(first, count));
+    backend->upload(staged.get(), values.data(), size_t(count * from.cols) * 4);
+    backend->convert(matrix(staged.get(), DType::f32, count, from.cols), to.slice(first, count));
   }
   backend->wait();
-  backend->release(staged);
 }
 
 // Concatenates matrices by rows.

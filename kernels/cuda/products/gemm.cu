@@ -1,5 +1,6 @@
 // The matrix products of Cuda: checks, and the choice between cuBLASLt and our own.
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "kernels/cuda/products/blaslt.h"
@@ -124,22 +125,24 @@ Matrix Cuda::prepare_rows(const WeightRows& from, DType dtype) {
   TX_ASSERT(from.rows > 0 && from.cols > 0);
   if (dtype == DType::i8)
     throw UsageError("--precision int8 is CPU-only: use --device cpu or another precision");
-  Matrix m = matrix(nullptr, dtype, from.rows, from.cols);
+  const auto free = [this](void* p) { release(p); };  // also if from.read() throws
+  using Memory = std::unique_ptr<void, decltype(free)>;
   const size_t row = size_t(from.cols) * size_of(dtype);
-  char* memory = static_cast<char*>(allocate(size_t(from.rows) * row));
-  m.prepared = memory;
+  Memory memory(allocate(size_t(from.rows) * row), free);
   constexpr int64_t kRows = 256;  // at a time
   std::vector<float> values(size_t(kRows * from.cols));
-  float* staged = static_cast<float*>(allocate(values.size() * 4));
+  const Memory staged(allocate(values.size() * 4), free);
   for (int64_t first = 0; first < from.rows; first += kRows) {
     const int64_t count = std::min(kRows, from.rows - first);
     from.read(first, count, values.data());
-    upload(staged, values.data(), size_t(count * from.cols) * 4);
-    convert(matrix(staged, DType::f32, count, from.cols),
-            matrix(memory + size_t(first) * row, dtype, count, from.cols));
+    upload(staged.get(), values.data(), size_t(count * from.cols) * 4);
+    convert(
+        matrix(staged.get(), DType::f32, count, from.cols),
+        matrix(static_cast<char*>(memory.get()) + size_t(first) * row, dtype, count, from.cols));
   }
   wait();
-  release(staged);
+  Matrix m = matrix(nullptr, dtype, from.rows, from.cols);
+  m.prepared = memory.release();
   return m;
 }
 

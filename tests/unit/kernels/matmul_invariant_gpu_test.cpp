@@ -190,6 +190,16 @@ BOOST_AUTO_TEST_CASE(near_the_products_of_training) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(memory_is_released_if_weights_cannot_be_read) {
+  Cuda cuda;
+  const size_t before = cuda.free_bytes();
+  const tx::WeightRows broken{1000, 4096, [](int64_t first, int64_t, float*) {
+                                if (first > 0) throw tx::Error("broken");
+                              }};
+  BOOST_CHECK_THROW(cuda.prepare_rows(broken, DType::bf16), tx::Error);
+  BOOST_TEST(cuda.free_bytes() == before);
+}
+
 // A product with picked rows of w has the same bits as those columns of the whole product.
 BOOST_AUTO_TEST_CASE(picked_rows) {
   Cuda cuda;
