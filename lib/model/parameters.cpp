@@ -134,7 +134,11 @@ void Parameters::initialise(uint32_t seed) {
     const ParameterEntry& e = table_[i];
     PhiloxStream random(seed, initialisation_site + uint32_t(i));
     const double bound = e.init_scale * std::sqrt(6.0 / double(e.rows + e.cols));
-    const double deviation = 1 / std::sqrt(double(config_.d_model));
+    // Learned positions are added to embeddings times sqrt(d_model), of deviation 1, and start with
+    // the root mean square of the sinusoids.
+    const bool beside_scaled = e.lookup && config_.scaled_embeddings;
+    const double deviation =
+        beside_scaled ? std::sqrt(0.5) : 1 / std::sqrt(double(config_.d_model));
     const Matrix to = fp32_weights(e);
     std::vector<double> row(static_cast<size_t>(e.cols));  // by row, to keep the heap small
     for (int64_t r = 0; r < e.rows; ++r) {

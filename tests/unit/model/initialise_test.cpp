@@ -107,6 +107,19 @@ BOOST_AUTO_TEST_CASE(embeddings_and_vectors) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(learned_positions_are_as_large_as_sinusoids_beside_scaled_embeddings) {
+  ModelConfig c = small(512, 64, 8, 100);
+  c.positions = tx::PositionEncoding::learned, c.max_positions = 512;
+  for (const bool scaled : {true, false}) {
+    c.scaled_embeddings = scaled;
+    const Weights w(c, 1);
+    const double wanted = scaled ? std::sqrt(0.5) : 0.0441942;
+    const double got = std::sqrt(mean_square(w["encoder.positions.weight"]));
+    BOOST_TEST(std::abs(got - wanted) < wanted * 0.006);  // 4 sigma of 262,144
+    BOOST_TEST(std::sqrt(mean_square(w["embedding.weight"])) < 0.05);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_seed_decides) {
   const ModelConfig config = small(64, 64, 4, 100);
   const Weights first(config, 7), again(config, 7), other(config, 8);
