@@ -7,7 +7,6 @@
 #include "tests/emulator/cublasLt.h"
 
 #include <memory>
-#include <string>
 #include <vector>
 
 struct EmulatedBlasLt {};

@@ -31,8 +31,11 @@ struct Device {
 };
 
 // With an output in bf16, cuBLASLt only supports a bias in bf16, and on an H200 it rounds a product
-// before it adds the product to c.
-double rounding(const Case& t) { return t.out == DType::bf16 ? 0x1.01p-8 : 0; }
+// before it adds the product to c. Our own kernels round neither.
+double rounding(const Case& t, const Product& p) {
+  const bool library = (p.a.stride | p.b.stride | p.c.stride) % 8 == 0;  // BlasLt::takes()
+  return t.out == DType::bf16 && library ? 0x1.01p-8 : 0;
+}
 
 void check(Cuda& cuda, const Case& t) {
   BOOST_TEST_CONTEXT(t) {
@@ -45,7 +48,7 @@ void check(Cuda& cuda, const Case& t) {
       cuda.product(d.p);
       d.c.download();
     };
-    tx_test::check_product(t, o, product, rounding(t));
+    tx_test::check_product(t, o, product, rounding(t, d.p));
     BOOST_TEST((d.a.unchanged() && d.b.unchanged() && d.bias.unchanged()));
     BOOST_TEST(cuda.scratch_bytes() == scratch);
   }
