@@ -23,8 +23,8 @@ struct Operand {
   int64_t rows, row_step, k_step, k;
 };
 
-// The slices of an operand, `rows` rows from `first` on, loaded by `threads` threads in ascending
-// k. Packs: of 16 bytes along k, a multiple of 8, copied without waiting.
+// Loads the slices of `rows` rows of an operand, from `first` on, in ascending k, with `threads`
+// threads; this class in packs of 16 bytes along k, without waiting. K is a multiple of 8.
 template <int rows, int threads>
 class Packs {
  public:
