@@ -30,13 +30,25 @@ enum class FirstBytes {
 using namespace std::string_view_literals;
 
 struct Signature {
-  std::string_view magic;
+  std::string_view magic;  // of markup: in lower case
   const char* what;
-  const char* command;  // that converts it to text; null for the byte order mark
+  const char* command;  // that converts it to text, or unpacks an archive; null: there is none
 };
 
-// Prints the segments of WMT's test sets.
-constexpr char sgml_to_text[] = "sed -n 's/ *<\\/seg>.*//; s/^ *<seg[^>]*> *//p'";
+// Prints the segments of WMT's test sets before 2021.
+constexpr char sgml_to_text[] =
+    R"(awk -v RS='</[sS][eE][gG]>' 'sub(/.*<[sS][eE][gG][^>]*>/, "") {$1 = $1; print}')";
+// Prints the segments in elements IN.
+#define TX_XML_TO_TEXT(IN)                                                                 \
+  "awk -v RS='<' -v IN=" IN                                                                \
+  R"( '$0 ~ "^" IN {on = 1} /^\/(src|ref|hyp|tuv)/ {on = 0} on && sub(/^seg[^>]*>/, "") )" \
+  R"({$1 = $1; gsub(/&lt;/, "<"); gsub(/&gt;/, ">"); gsub(/&quot;/, "\""); )"              \
+  R"(gsub(/&amp;/, "\\&"); print}')"
+constexpr char sgml[] = "is a test set in SGML", mteval[] = "is a test set in XML",
+               xml[] =
+                   "is XML with <seg> elements (the command prints those in <src>; for others "
+                   "change IN to ref, hyp, 'ref.*translator=\"A\"' or, for TMX, 'tuv.*\"de\"')";
+constexpr char mteval_to_text[] = TX_XML_TO_TEXT("''"), xml_to_text[] = TX_XML_TO_TEXT("src");
 
 // A signature precedes its prefixes. None has a '\n' before its last byte, so a complete first line
 // is never delayed by waiting for more bytes.
@@ -44,19 +56,61 @@ constexpr Signature signatures[] = {
     {"\xEF\xBB\xBF"sv, "", nullptr},
     {"\xFD\x37zXZ\0"sv, "is compressed with xz", "xz -dc"},
     {"\x28\xB5\x2F\xFD"sv, "is compressed with zstd", "zstd -dc"},
+    {"\x04\x22\x4D\x18"sv, "is compressed with lz4", "lz4 -dc"},
+    {"\x1F\x9D"sv, "is compressed with compress", "gzip -dc"},
     {"BZh1\x31\x41\x59\x26\x53\x59"sv, "is compressed with bzip2", "bzip2 -dc"},
+    {"PK\x03\x04"sv, "is a zip archive", "unzip"},
+    {"7z\xBC\xAF\x27\x1C"sv, "is a 7z archive", "7z x"},
     {"\xFF\xFE\0\0"sv, "is text in UTF-32", "iconv -f UTF-32 -t UTF-8"},
     {"\0\0\xFE\xFF"sv, "is text in UTF-32", "iconv -f UTF-32 -t UTF-8"},
     {"\xFF\xFE"sv, "is text in UTF-16", "iconv -f UTF-16 -t UTF-8"},
     {"\xFE\xFF"sv, "is text in UTF-16", "iconv -f UTF-16 -t UTF-8"},
-    {"<srcset "sv, "is a test set in SGML", sgml_to_text},
-    {"<refset "sv, "is a test set in SGML", sgml_to_text},
-    {"<tstset "sv, "is a test set in SGML", sgml_to_text},
-    {"<seg id="sv, "is a test set in SGML", sgml_to_text},
+    {"<srcset "sv, sgml, sgml_to_text},
+    {"<refset "sv, sgml, sgml_to_text},
+    {"<tstset "sv, sgml, sgml_to_text},
+    {"<seg id="sv, sgml, sgml_to_text},
+    {"<mteval>"sv, mteval, mteval_to_text},
+    {"<!doctype mteval "sv, mteval, mteval_to_text},
 };
+
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = char(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  return out;
+}
+
+// What a signature cannot tell, from the beginning of a text, as much as has been read. Null: text.
+// What comes through a pipe may be lines of a service, so there the first bytes must be markup.
+const Signature* kind_of_beginning(std::string_view text, bool regular) {
+  static constexpr Signature tar{"", "is a tar archive", "tar -xf"},
+      of_sgml{"", sgml, sgml_to_text}, of_mteval{"", mteval, mteval_to_text},
+      of_xml{"", xml, xml_to_text}, weights{"", "is a safetensors file, not text", nullptr},
+      model{"", "is a SentencePiece model, not text", nullptr};
+  if (regular) {
+    if (text.size() > 262 && text.substr(257, 5) == "ustar") return &tar;
+    if (text.size() > 9 && text.substr(4, 6) == "\0\0\0\0{\""sv) return &weights;
+    // The first piece: the lengths of the message and of its text, the text, the tag of the score.
+    const size_t bytes =
+        text.size() > 4 && text[0] == '\n' && text[2] == '\n' ? uint8_t(text[3]) : 0;
+    if (bytes > 0 && uint8_t(text[1]) > bytes && text.substr(0, bytes + 5).ends_with('\x15'))
+      return &model;
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  }
+  if (!text.starts_with('<')) return nullptr;
+  const std::string low = lower_case(text);
+  const auto has = [&](const char* tag) { return low.find(tag) != low.npos; };
+  const auto starts = [&](auto... tags) { return (low.starts_with(tags) || ...); };
+  if (!has("<seg>") && !has("<seg ")) return nullptr;
+  if (!starts("<?xml ", "<!", "<mteval", "<dataset", "<collection", "<tmx", "<doc", "<srcset",
+              "<refset", "<tstset"))
+    return nullptr;
+  if (has("<src ") || has("<ref ") || has("<hyp ") || has("<tmx ")) return &of_xml;
+  return starts("<?xml ") || has("<mteval") ? &of_mteval : &of_sgml;
+}
 
 // The fourth byte of a bzip2 file is its level, 1 to 9.
 bool begins_like(const Signature& form, std::string_view bytes) {
+  if (form.magic.starts_with('<')) return form.magic.starts_with(lower_case(bytes));
   for (size_t i = 0; i < bytes.size(); ++i) {
     const bool level = i == 3 && form.magic.starts_with("BZh");
     if (level ? bytes[i] < '1' || bytes[i] > '9' : bytes[i] != form.magic[i]) return false;
@@ -64,16 +118,24 @@ bool begins_like(const Signature& form, std::string_view bytes) {
   return true;
 }
 
-std::string advice(const std::string& command, const std::string& name) {
-  if (name == "standard input") return "send it through " + command + " first";
+std::string advice(const Signature& form, const std::string& name) {
+  if (form.command == nullptr) return "";
+  const std::string command = form.command, what = form.what;
+  if (what.ends_with("archive")) return ": unpack it with " + command + " first";
+  if (name == "standard input") return ": send it through " + command + " first";
   const std::string whole = command + " " + name;
-  return "write its text to a file (" + whole + " > TEXT) or pipe it in (" + whole + " | ...)";
+  if (command.starts_with("awk")) return ": write its text to a file: " + whole + " > TEXT";
+  return ": write its text to a file (" + whole + " > TEXT) or pipe it in (" + whole + " | ...)";
 }
 
-// `begin`: the first bytes of the file `name`; whole: there are no more. DataError for text that is
-// compressed by xz, zstd or bzip2, in UTF-16 or UTF-32, or SGML as WMT's test sets, with the
-// command that converts it.
-FirstBytes look_at_first_bytes(std::string_view begin, bool whole, const std::string& name) {
+[[noreturn]] void refuse(const Signature& form, const std::string& name) {
+  throw DataError(name + " " + form.what + advice(form, name));
+}
+
+// `begin`: the first bytes of the file `name`; whole: there are no more. DataError for what is not
+// plain text, with the command that converts it.
+FirstBytes look_at_first_bytes(std::string_view begin, bool whole, bool regular,
+                               const std::string& name) {
   for (const Signature& form : signatures) {
     const size_t seen = std::min(begin.size(), form.magic.size());
     if (!begins_like(form, begin.substr(0, seen))) continue;
@@ -81,9 +143,12 @@ FirstBytes look_at_first_bytes(std::string_view begin, bool whole, const std::st
       if (whole) continue;
       return FirstBytes::too_few;
     }
-    if (form.command == nullptr) return FirstBytes::mark;
-    throw DataError(name + " " + form.what + ": " + advice(form.command, name));
+    if (form.command != nullptr) refuse(form, name);
+    begin.remove_prefix(seen);
+    if (const Signature* found = kind_of_beginning(begin, regular)) refuse(*found, name);
+    return FirstBytes::mark;
   }
+  if (const Signature* found = kind_of_beginning(begin, regular)) refuse(*found, name);
   return FirstBytes::plain;
 }
 
@@ -104,6 +169,7 @@ struct LineReader::State {
   size_t start = 0, scanned = 0;  // text[start, scanned) holds no '\n'
   int64_t lines = 0;
   bool begun = false, mark = false;  // the first bytes are known; they were a byte order mark
+  bool regular = false;              // not a pipe or a device
   bool fifo = false;  // may be opened before its writer: read() would return 0, poll() waits
   z_stream z{};
   bool z_ready = false;
@@ -171,7 +237,7 @@ struct LineReader::State {
 
   // Looks for a signature at the beginning of the plain or decompressed text.
   void begin_text() {
-    const FirstBytes first = look_at_first_bytes(text, end, name);
+    const FirstBytes first = look_at_first_bytes(text, end, regular, name);
     begun = first != FirstBytes::too_few;
     mark = first == FirstBytes::mark;
     if (mark) start = scanned = 3;
@@ -253,10 +319,11 @@ LineReader::LineReader(const std::string& path) : state_(std::make_unique<State>
   state_->name = path == "-" ? "standard input" : path;
   state_->fd = path == "-" ? 0 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (state_->fd < 0) throw IoError("read", path, errno);
-  struct stat info;
+  struct stat info {};
   if (::fstat(state_->fd, &info) == 0 && S_ISDIR(info.st_mode)) {
     throw IoError("read", state_->name, EISDIR);
   }
+  state_->regular = S_ISREG(info.st_mode);
   if (path == "-") return;
   state_->fifo = S_ISFIFO(info.st_mode);
   if (!state_->fifo) ::fcntl(state_->fd, F_SETFL, 0);  // clears O_NONBLOCK: reads wait as usual

@@ -288,9 +288,13 @@ RunDirectory::LogEnd RunDirectory::cut_log(int64_t step) const {
   const std::string name = file("log.jsonl");
   LogEnd end;
   if (!file_exists(name)) return end;
-  std::string kept, line;
-  LineReader reader(name);
-  while (reader.next(line)) {
+  std::string kept;
+  // Not by LineReader: whatever the file begins with, it is no text of another kind.
+  constexpr int64_t max_bytes = int64_t(1) << 34;
+  const std::string text = read_regular_file(name, max_bytes);
+  for (size_t begin = 0, bytes = 0; begin < text.size(); begin += bytes + 1) {
+    bytes = std::min(text.find('\n', begin), text.size()) - begin;
+    const std::string line = text.substr(begin, bytes);
     const Json json = Json::parse(line, nullptr, false);  // a killed writer may leave half a line
     if (!json.is_object() || !json.contains("step") || !json["step"].is_number_integer() ||
         json["step"].get<int64_t>() > step)

@@ -34,17 +34,60 @@ expect_stderr_contains 'tx-train: short is text in UTF-16'
   sed 's/.*/<seg id="1"> & <\/seg>/' train.en
   printf '</p>\n</doc>\n</refset>\n'
 } > train.sgm
-command="sed -n 's/ *<\\/seg>.*//; s/^ *<seg[^>]*> *//p'"
+command="awk -v RS='</[sS][eE][gG]>' 'sub(/.*<[sS][eE][gG][^>]*>/, \"\") {\$1 = \$1; print}'"
 expect_status 1 tx-bleu train.sgm < train.en
-expect_stderr "tx-bleu: train.sgm is a test set in SGML: write its text to a file ($command train.sgm > TEXT) or pipe it in ($command train.sgm | ...)"
+expect_stderr "tx-bleu: train.sgm is a test set in SGML: write its text to a file: $command train.sgm > TEXT"
 eval "$command train.sgm" > text
 expect_same text train.en
 expect_status 1 tx-train --src train.en --tgt train.sgm --vocab bpe.model --steps 1 -o none
 expect_stderr_contains 'tx-train: train.sgm is a test set in SGML'
 grep '<seg' train.sgm > segments
 expect_status 1 tx-bpe encode -m bpe.model < segments
-expect_stderr_contains 'tx-bpe: standard input is a test set in SGML: send it through sed -n '
+expect_stderr_contains 'tx-bpe: standard input is a test set in SGML: send it through awk -v '
 echo '<segment' | expect_status 0 tx-bpe encode -m bpe.model
+
+# The command in the message makes train.en of the file.
+refused_set() { # FILE WHAT [IN]
+  expect_status 1 tx-bleu "$1" < train.en
+  expect_stderr_contains "tx-bleu: $1 is $2"
+  command=$(sed 's/.*write its text to a file: \(awk .*\) > TEXT$/\1/' "$TX_LAST/stderr")
+  eval "$(echo "$command" | sed "s/IN=src/IN=${3:-src}/")" > text
+  expect_same text train.en
+}
+sed 's/<seg id="1">/<SEG ID=1>/; s/refset/REFSET/; s/doc/DOC/; s/<.seg>/<\/SEG>/' train.sgm > upper.sgm
+refused_set upper.sgm 'a test set in SGML'
+sed '1d; s/ <.seg>/\n&<p>/' train.sgm > documents.sgm
+refused_set documents.sgm 'a test set in SGML'
+{ echo '<?xml version="1.0" encoding="UTF-8"?>'; echo '<!DOCTYPE mteval SYSTEM "x.dtd">'
+  echo '<mteval>'; sed 's/&/\&amp;/g' train.sgm; echo '</mteval>'; } > mteval.xml
+refused_set mteval.xml 'a test set in XML'
+sed 1d mteval.xml > doctype.xml
+refused_set doctype.xml 'a test set in XML'
+{ sed -n 3p mteval.xml; sed '1,3d' mteval.xml; } > bare.xml
+refused_set bare.xml 'a test set in XML'
+{
+  printf '<?xml version="1.0"?>\n<dataset id="newstest2021">\n<doc id="1">\n<src lang="en">\n'
+  sed 's/</\&lt;/g; s/.*/<p>\n<seg id="1">&<\/seg>\n<\/p>/' train.en
+  for translator in A B; do
+    printf '</src>\n<ref lang="de" translator="%s">\n' $translator
+    sed "s/^/$translator/; s/.*/<seg id=\"1\">&<\/seg>/; s/>A/>/" train.en
+    printf '</ref>\n'
+  done
+  printf '</doc>\n</dataset>\n'
+} > wmt.xml
+refused_set wmt.xml 'XML with <seg> elements'
+refused_set wmt.xml 'XML with <seg> elements' "'ref.*translator=\"A\"'"
+expect_status 1 sh -c 'cat wmt.xml | tx-bpe encode -m bpe.model'
+expect_stderr_contains 'tx-bpe: standard input is XML with <seg> elements'
+
+# Files that are no text.
+printf 'PK\003\004\024\000' > text.zip
+for file in bpe.model text.zip; do
+  for command in 'tx-bpe encode -m bpe.model' 'tx-bpe encode --codes' 'tx-bleu train.en -i'; do
+    expect_status 1 $command $file
+    expect_stderr_contains "$file is a "
+  done
+done
 
 { printf '\357\273\277'; cat train.en; } > marked
 expect_status 0 tx-bpe encode -m bpe.model marked

@@ -136,6 +136,14 @@ expect_stderr_contains 'warning: run/log.jsonl ends at step 8, but the checkpoin
 expect_status 0 tx-train --resume run --steps 18
 expect_stderr_contains 'warning: run/log.jsonl has no lines, but the checkpoint is of step 16'
 
+# A log whose first line is damaged is not taken for text of another kind.
+for begin in '\377\376\n' 'BZh91AY&SY\n' '\037\213\n'; do
+  rm -rf run && cp -a first run
+  { printf "$begin"; cat first/log.jsonl; } > run/log.jsonl
+  expect_status 0 tx-train --resume run --steps 14
+  [ "$(head -n 3 run/log.jsonl)" = "$(head -n 3 first/log.jsonl)" ] || fail "$(head -n 3 run/log.jsonl)"
+done
+
 # A text that is truncated while a run reads it.
 runner=exec small_train --steps 1000000 -o cut 2> cut.log &
 until grep -q '"step":9,' cut/log.jsonl 2> /dev/null; do sleep 0.1; done

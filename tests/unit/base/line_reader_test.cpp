@@ -244,7 +244,22 @@ BOOST_AUTO_TEST_CASE(text_in_another_form_is_named) {
   expect("\xFE\xFF", "is text in UTF-16", "iconv -f UTF-16 -t UTF-8");
   expect("\xFF\xFE", "is text in UTF-16", "iconv -f UTF-16 -t UTF-8");
   expect(std::string("\xFF\xFE\0\0", 4), "is text in UTF-32", "iconv -f UTF-32 -t UTF-8");
+  expect("\x1F\x9D rest", "is compressed with compress", "gzip -dc");
+  expect("\x04\x22\x4D\x18 rest", "is compressed with lz4", "lz4 -dc");
+  const auto refused = [&](const std::string& bytes, const std::string& what) {
+    BOOST_TEST(message(bytes) == (folder / "f") + " is " + what);
+  };
+  refused("PK\x03\x04 rest", "a zip archive: unpack it with unzip first");
+  refused("7z\xBC\xAF\x27\x1C rest", "a 7z archive: unpack it with 7z x first");
+  const std::string tar = "name" + std::string(253, '\0') + "ustar" + std::string(250, '\0');
+  refused(tar, "a tar archive: unpack it with tar -xf first");
+  BOOST_TEST(message(gzip(tar)) == message(tar));
+  refused(std::string("\x40\0\0\0\0\0\0\0{\"a\"", 12), "a safetensors file, not text");
+  refused(std::string("\n\x0E\n\x05<pad>\x15\0\0\0\0\x18\x03", 16),
+          "a SentencePiece model, not text");
   // Text with a similar beginning is text.
-  for (const std::string line : {"BZh9 is a level", "BZh01AY&SY", "\xFD", "(\xB5/", "B"})
+  for (const std::string line :
+       {"PK", "7z", "<doc id=\"1\">", "<?xml version=\"1.0\"?>", "<segment",
+        "<p><seg id=", "BZh9 is a level", "BZh01AY&SY", "\xFD", "(\xB5/", "B"})
     BOOST_TEST(lines_of(folder.file("f", line + "\n")) == std::vector<std::string>{line});
 }
