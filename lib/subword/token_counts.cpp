@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/utf8.h"
 #include "lib/base/workers.h"
 
@@ -40,8 +41,10 @@ std::pair<std::string, int64_t> parse(const std::string& line, const std::string
   int64_t count = 0;
   const char* end = line.data() + line.size();
   const auto [stop, error] = std::from_chars(line.data() + at + 1, end, count);
-  if (error != std::errc() || stop != end)
-    throw DataError(place + ": '" + line.substr(at + 1) + "' is not a count");
+  const bool score = line[at + 1] == '-';
+  if (error != std::errc() || stop != end || score)
+    throw DataError(place + ": '" + line.substr(at + 1) + "' is not a count" +
+                    (score ? " but a score: give counts, as tx-bpe vocab --counts writes" : ""));
   return {line.substr(0, at), count};
 }
 
@@ -73,21 +76,35 @@ TokenCounts count_tokens(TextReader& in, const Vocabulary& vocabulary, int threa
   return counts;
 }
 
-std::vector<std::string> read_tokens(const std::string& path, std::optional<int> threshold) {
+std::vector<std::string> read_tokens(const std::string& path, std::optional<int> threshold,
+                                     const std::function<bool(const std::string&)>& known) {
   LineReader reader(path);
   std::vector<std::string> tokens;
+  int64_t found = 0;
   for (std::string line; reader.next(line);) {
     while (line.ends_with('\r') || line.ends_with(' ')) line.pop_back();
     const auto [token, count] =
         parse(line, reader.name() + ":" + std::to_string(reader.line_number()));
+    found += known(token) ? 1 : 0;
     if (!threshold || count >= *threshold) tokens.push_back(token);
   }
+  if (2 * found < reader.line_number() || reader.line_number() == 0)
+    throw DataError(
+        reader.name() + ": " + with_commas(found) + " of " + with_commas(reader.line_number()) +
+        " entries are tokens of this vocabulary; expected its tokens with their counts, as "
+        "tx-bpe vocab --counts or subword-nmt get-vocab writes them");
   return tokens;
+}
+
+std::string in_one_line(std::string_view token) {
+  std::string out;
+  for (const char c : token) out += c == '\t' ? "\\t" : c == '\n' ? "\\n" : std::string(1, c);
+  return out;
 }
 
 void write_counts(const TokenCounts& counts, char separator, Writer& out) {
   for (const auto& [token, count] : counts)
-    out.write(token + separator + std::to_string(count) + "\n");
+    out.write(in_one_line(token) + separator + std::to_string(count) + "\n");
 }
 
 void TokenShares::add(std::span<const int> ids, const Vocabulary& vocabulary) {

@@ -1,6 +1,7 @@
 // Frequencies of tokens in a text, files of such counts, and shares of <unk> and bytes.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,8 +22,14 @@ TokenCounts count_tokens(TextReader& in, const Vocabulary& vocabulary, int threa
 
 // The tokens of a file of counts (on each line a token, a tab or a space, and a count) whose count
 // is at least `threshold`, if given, in the order of the file. A token without a count counts 1. A
-// count that is not a number, an empty line or invalid UTF-8 is a DataError with the place.
-std::vector<std::string> read_tokens(const std::string& path, std::optional<int> threshold);
+// count that is not a number, an empty line or invalid UTF-8 is a DataError with the place, and so
+// is a file of which less than half is `known`: a list for another vocabulary.
+std::vector<std::string> read_tokens(const std::string& path, std::optional<int> threshold,
+                                     const std::function<bool(const std::string&)>& known);
+
+// The token with \t for a tab and \n for a line feed, which tokens of models made elsewhere can
+// have.
+std::string in_one_line(std::string_view token);
 
 // separator: a tab (SentencePiece) or a space (subword-nmt).
 void write_counts(const TokenCounts& counts, char separator, Writer& out);

@@ -225,7 +225,7 @@ void decode_lines(TextReader& in, const Vocabulary& vocabulary, bool ids, int th
 
 void write_listing(const Vocabulary& vocabulary, Writer& out) {
   for (int id = 0; id < vocabulary.size(); ++id) {
-    std::string line = std::to_string(id) + "\t" + vocabulary.token(id);
+    std::string line = std::to_string(id) + "\t" + in_one_line(vocabulary.token(id));
     if (const auto score = vocabulary.score(id)) line += "\t" + shortest(*score);
     out.write(line + "\n");
   }

@@ -81,13 +81,25 @@ BOOST_AUTO_TEST_CASE(tokens_are_joined) {
 }
 
 BOOST_AUTO_TEST_CASE(glossaries_are_checked) {
-  for (const char* bad : {"(a)", "a*", "[", ""}) {
+  for (const char* bad :
+       {"(a)", "[", "", "a)", "(?:a", "a**", "[b-a]", "[a-\\d]", "\\q", "\\p{L}", "(?i)a", "(?x:a)",
+        "(?P<n>a)", "\\1", "\\N{DIGIT ONE}", "\\x1", "(*UTF)a", "a{99999}"}) {
+    BOOST_TEST_CONTEXT(bad)
     BOOST_CHECK_THROW(tx::Glossary(std::vector<std::string>{bad}), tx::UsageError);
   }
   const tx::Glossary words(std::vector<std::string>{"<\\w*>"});
   BOOST_TEST(words.holds("<é>"));
-  // Too long for the regular expression: not split, and no deep recursion.
-  BOOST_TEST(words.isolate("<" + std::string(100000, 'a') + ">").size() == 1u);
+  const std::string tag = "<" + std::string(100000, 'a') + ">";
+  BOOST_TEST((words.isolate("x" + tag) == std::vector<std::string>{"x", tag}));
+  const tx::Glossary empty(std::vector<std::string>{"a*"});
+  BOOST_TEST((empty.isolate("xaay") == std::vector<std::string>{"x", "aa", "y"}));
+}
+
+// Without a limit, this takes 2^60 steps.
+BOOST_AUTO_TEST_CASE(glossaries_that_backtrack_too_often_are_errors) {
+  const tx::Glossary glossary(std::vector<std::string>{"(?:a+)+[cd]"});
+  BOOST_TEST(glossary.holds(std::string(60, 'a') + "d"));
+  BOOST_CHECK_THROW(glossary.isolate(std::string(60, 'a') + "b"), tx::DataError);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

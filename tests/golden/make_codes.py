@@ -46,9 +46,15 @@ LINES = [
     "<name> reads<name>books <name>s <reader>reader<reader>",
     "1984 19 84 reader1984reader 84reader84",
     "zero\0byte",
+    "٣٤ Buch٥ <é> <p>größe</p> <p></p> {name} {name}s a]x]] aab ab abab İstanbul ıI 中1 x² Ⅷ",
 ]
 
 GLOSSARIES = ["book", r"<\w*>", r"\d\d|slow", "ö+h?"]
+
+# Where regular expressions of Python differ from those of other languages.
+EXPRESSIONS = [[e] for e in (r"\d+", r"\w+", r"<p>\w*</p>", r"\S+", "[]x]+", "[^]a]+", r"\Aab", "{name}", "a{,2}b",
+               r"\w+\Z|[\W\d]", r"(?i:I)\B", r"\bn|é*", r"(?<!\w)l(?=\w)", r"[^\W\d]{,}\u00e9",
+               r"\x61b|\101|(?#a comment)k++", "(?i:[A-k]|R)", "[[:a]:|[a-]", r"r(?>a|ad)\D")]
 
 
 def learn(merges):
@@ -64,7 +70,7 @@ def cut(codes, vocabulary, case):
     bpe = apply_bpe.BPE(io.StringIO(codes), case["merges"], case["separator"], vocab,
                         case["glossaries"] or None)
     return [[line, "".join(bpe.process_line(part) for part in line.splitlines(keepends=True))]
-            for line in LINES]
+            for line in (LINES[17:] if case["glossaries"][:1] in EXPRESSIONS else LINES)]
 
 
 def main():
@@ -78,7 +84,8 @@ def main():
     for change in ({}, {"codes": "0.1"}, {"merges": 40}, {"separator": "~"}, {"threshold": 1},
                    {"threshold": 3}, {"threshold": 1, "codes": "0.1"}, {"threshold": 1000},
                    {"glossaries": GLOSSARIES},
-                   {"glossaries": GLOSSARIES, "threshold": 2, "merges": 150}):
+                   {"glossaries": GLOSSARIES, "threshold": 2, "merges": 150},
+                   *({"glossaries": e} for e in EXPRESSIONS)):
         case = {**usual, **change}
         case["lines"] = cut(codes[case["codes"]], golden["vocabulary"], case)
         golden["cases"].append(case)

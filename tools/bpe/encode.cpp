@@ -52,10 +52,8 @@ void EncodeCommand::describe(Options& options) {
       .input();
   options.add("--separator", apply.separator, "TEXT", "suffix of each token of a word but the last")
       .may_be_empty();
-  options
-      .add("--glossaries", apply.glossaries, "TEXT",
-           "text or regular expression to keep as one token", "Wherever it occurs in a word.")
-      .more("Expressions are not matched in words of more than 1,000 characters.");
+  options.add("--glossaries", apply.glossaries, "TEXT",
+              "text or regular expression to keep as one token", "Wherever it occurs in a word.");
   options.add("--merges", apply.merges, "N", "use only the first N merges")
       .at_least(0)
       .default_is("all");
@@ -68,7 +66,10 @@ void EncodeCommand::run(const Log& log) {
   LinePairs::check(text.files, apply.vocabulary);
   const auto vocabulary = codes.empty() ? open_vocabulary(model, false) : nullptr;
   if (vocabulary && !apply.vocabulary.empty())
-    vocabulary->restrict_to(read_tokens(apply.vocabulary, apply.threshold));
+    vocabulary->restrict_to(
+        read_tokens(apply.vocabulary, apply.threshold, [&](const std::string& token) {
+          return vocabulary->kind() == "words" || vocabulary->id_of(token) >= Vocabulary::specials;
+        }));
   const LineTokenizer tokenizer = vocabulary ? line_tokenizer(*vocabulary, encode)
                                              : line_tokenizer(Codes(codes, apply), encode.dropout);
   TextReader in = text.open();

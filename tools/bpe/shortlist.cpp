@@ -139,6 +139,9 @@ void read_table(const std::string& path, const Vocabulary& source, const Vocabul
     } catch (const DataError& error) {
       throw DataError(place(reader) + error.what());
     }
+  if (unknown == reader.line_number())
+    throw DataError(reader.name() +
+                    ": no line has tokens of both vocabularies; give a table of their tokens");
   if (unknown > 0)
     log.warn(counted(unknown, "line") + " of " + with_commas(reader.line_number()) + " of " +
              reader.name() + " left out: the vocabulary lacks one of the tokens");

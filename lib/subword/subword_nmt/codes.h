@@ -4,49 +4,16 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
 
 #include "lib/subword/subword_nmt/codes_table.h"
+#include "lib/subword/subword_nmt/glossary.h"
 #include "lib/subword/token_lines.h"
 
 namespace tx {
-
-// Parts of words that are not segmented: names, tags, placeholders. Each entry is a text, or a
-// regular expression over code points in ECMAScript syntax (subword-nmt uses Python's, which is the
-// same for characters, classes, repetition, | and (?:...)).
-class Glossary {
- public:
-  // Searching and parsing expressions is recursive, so longer words, in characters, are not
-  // searched, and longer expressions, in bytes, are refused.
-  static constexpr size_t max_word = 1000, max_expression = 4000;
-
-  Glossary() = default;
-  // UsageError for an expression that is malformed, too long, has a capturing group or matches the
-  // empty text.
-  explicit Glossary(const std::vector<std::string>& entries);
-
-  bool empty() const { return entries_.empty(); }
-  // Whether the whole word is an entry.
-  bool holds(std::string_view word) const;
-  // Splits the word before and after each match of each entry; the parts add up to the word.
-  std::vector<std::string> isolate(std::string_view word) const;
-
- private:
-  struct Entry {
-    std::string text;        // of a plain entry, otherwise empty
-    std::wregex expression;  // E
-    std::wregex whole;       // ^(E)$
-    std::wregex loose;       // ^E$, which subword-nmt also uses: ^a|b$ matches words like "ax"
-  };
-  static Entry compile(const std::string& pattern);
-  static void isolate(const Entry& entry, const std::string& word, std::vector<std::string>& out);
-
-  std::vector<Entry> entries_;
-};
 
 struct CodesOptions {
   int merges = -1;               // how many of the file's merges to use; -1: all

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/io.h"
 #include "lib/base/utf8.h"
 
@@ -138,9 +139,16 @@ class Word {
 CodesTable::CodesTable(const std::string& path, int merges) {
   LineReader reader(path);
   std::vector<Halves> pairs;
-  int64_t header = 0;
+  int64_t header = 0, empty = 0;
+  const auto place_of = [&](int64_t line) { return reader.name() + ":" + std::to_string(line); };
   for (std::string line; reader.next(line);) {
-    const std::string place = reader.name() + ":" + std::to_string(reader.line_number());
+    const std::string place = place_of(reader.line_number());
+    // Only the last lines may be empty.
+    if (empty > 0 && !line.empty() && pairs.size() < size_t(merges)) parse("", place_of(empty));
+    if (line.empty()) {
+      if (empty == 0) empty = reader.line_number();
+      continue;
+    }
     if (count_invalid_utf8(line) > 0) throw DataError(place + ": not valid UTF-8");
     if (reader.line_number() == 1 && line.starts_with(version_word)) {
       read_version(line, place);
@@ -151,15 +159,47 @@ CodesTable::CodesTable(const std::string& path, int merges) {
   }
   if (pairs.empty() && merges != 0)
     throw DataError(path + " has no merges; expected codes of subword-nmt learn-bpe");
+  check(pairs, reader.name());
   add(pairs);
 }
 
 void CodesTable::read_version(std::string_view line, const std::string& place) {
-  const std::string_view text = strip(line.substr(version_word.size()));
+  std::string_view text = strip(line.substr(version_word.size()));
+  for (size_t dot; (dot = text.rfind('.')) != text.npos && dot + 1 < text.size() &&
+                   text.find_first_not_of('0', dot + 1) == text.npos;)
+    text = text.substr(0, dot);  // 0.2.0 is 0.2
   ends_apart_ = text == "0.1";
   if (!ends_apart_ && text != "0.2")
     throw DataError(place + ": codes of version '" + std::string(text) +
                     "' are not supported; 0.1 and 0.2 are");
+}
+
+// learn-bpe merges characters and what it has merged before; other lines of two words, such as
+// tokens with their counts, are not its codes.
+void CodesTable::check(const std::vector<Halves>& pairs, const std::string& name) const {
+  std::unordered_set<std::string> made;
+  size_t unknown = 0;
+  bool ends = ends_apart_, byte_level = false;
+  const auto known = [&](std::string_view symbol) {
+    if (symbol.size() > end_sign.size() && symbol.ends_with(end_sign))
+      symbol.remove_suffix(end_sign.size());
+    return symbol.empty() || first_character_bytes(symbol) == symbol.size() || symbol == end_sign;
+  };
+  for (const auto& [left, right] : pairs) {
+    const bool both =
+        (known(left) || made.contains(left)) && (known(right) || made.contains(right));
+    unknown += both ? 0 : 1;
+    made.insert(left + right);
+    ends = ends || right.ends_with(end_sign);
+    byte_level = byte_level || left.starts_with("\xC4\xA0");
+  }
+  if (byte_level && !ends)
+    throw DataError(name + " has byte-level merges, as those of GPT-2, which are not supported");
+  if (2 * unknown > pairs.size())
+    throw DataError(name + ": " + counted(int64_t(unknown), "line") + " of " +
+                    with_commas(int64_t(pairs.size())) +
+                    " merge no characters or earlier merges; expected codes of subword-nmt "
+                    "learn-bpe (tokens with their counts are a --vocabulary)");
 }
 
 // The first of equal pairs gives the rank. A token that several pairs make is split into the pair

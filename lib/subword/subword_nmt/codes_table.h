@@ -30,6 +30,7 @@ class CodesTable {
 
  private:
   void read_version(std::string_view line, const std::string& place);
+  void check(const std::vector<Halves>& pairs, const std::string& name) const;
   void add(const std::vector<Halves>& pairs);
   int number(const std::string& symbol);
 

@@ -26,7 +26,8 @@ expect_stdout 'low@@ e@@ r l@@ o@@ w'
 
 # A merge that gives </w> alone ends the splitting.
 printf '< /w>\na b\nab </w>\n' > circle
-expect_status 0 sh -c 'echo "ab" | tx-bpe encode --codes circle --vocabulary vocabulary'
+printf 'a@@ 1\nb@@ 1\n' > letters
+expect_status 0 sh -c 'echo "ab" | tx-bpe encode --codes circle --vocabulary letters'
 expect_stdout 'a@@ b@@ '
 
 # Glossaries are not split.
@@ -35,7 +36,26 @@ expect_status 0 sh -c 'echo "wow slower <n12>lower" |
 expect_stdout 'wow s@@ lower <n12>@@ lower'
 
 long=$(printf '(?:%.0s' $(seq 1500))a$(printf ')%.0s' $(seq 1500))
-expect_usage_error 'must have at most 4000 bytes' tx-bpe encode --codes codes --glossaries "$long"
+expect_usage_error 'too deeply' tx-bpe encode --codes codes --glossaries "$long"
+aaa=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+expect_status 1 sh -c "printf 'low\n${aaa}b\n' | tx-bpe encode --codes codes --glossaries '(?:a+)+[cd]'"
+expect_stdout 'lo@@ w'
+expect_stderr "tx-bpe: standard input:2: --glossaries '(?:a+)+[cd]' takes too long in a word of 41\
+ bytes: avoid repetitions within repetitions"
+
+# As in apply-bpe, the last lines may be empty and the version may end in zeros.
+printf '#version: 0.2.0\nl o\nlo w\nlow e\nlowe r</w>\nl o</w>\n\n\n' > ended
+expect_status 0 tx-bpe encode --codes ended text
+expect_stdout_file wanted
+
+# A vocabulary for another separator, or of something else.
+printf 'low## 5\nlo## 2\nlower 3\nlo 7\n' > other
+expect_status 1 tx-bpe encode --codes codes --vocabulary other text
+expect_stderr 'tx-bpe: other: no entry ends in @@; give the --separator that its tokens have'
+expect_status 0 tx-bpe encode --codes codes --vocabulary other --separator '##' text
+printf 'house 5\ngarden 2\nlower 1\n' > other
+expect_status 1 tx-bpe encode --codes codes --vocabulary other text
+expect_stderr_contains 'tx-bpe: other: 1 of 3 entries are tokens of this vocabulary; expected'
 
 # Dropout depends on the seed as with a model.
 seq 1 2000 | sed 's/.*/lower & slow/' > many
@@ -56,6 +76,13 @@ refused() { # MESSAGE CODES
 refused "bad:2: expected two tokens separated by one space, not 'a b 7'; is this a file of\
  subword-nmt learn-bpe?" '#version: 0.2\na b 7\n'
 refused "bad:1: codes of version '0.3' are not supported; 0.1 and 0.2 are" '#version: 0.3\na b\n'
+refused "bad:2: expected two tokens separated by one space, not ''; is this a file of\
+ subword-nmt learn-bpe?" '#version: 0.2\n\na b\n'
+refused "bad:1: codes of version '0.20' are not supported; 0.1 and 0.2 are" '#version: 0.20\na b\n'
+refused "bad: 3 lines of 4 merge no characters or earlier merges; expected codes of subword-nmt\
+ learn-bpe (tokens with their counts are a --vocabulary)" 'the 1000\n, 900\nof 70\na 5\n'
+refused 'bad has byte-level merges, as those of GPT-2, which are not supported' \
+  '#version: 0.2\n\304\240 t\nh e\n'
 refused 'bad:2: not valid UTF-8' '#version: 0.2\na \377\n'
 refused 'bad has no merges; expected codes of subword-nmt learn-bpe' ''
 expect_status 1 tx-bpe encode --codes none text

@@ -42,6 +42,9 @@ printf 'A\n' > tgt
 expect_status 0 tx-bpe shortlist -m list --tgt tgt --table table -o -
 expect_stdout "$(printf '\tA\t1\na\tB\t0.5\na\tA\t0.25\nb\tC\t1')"
 expect_stderr 'tx-bpe: warning: 1 line of 4 of table left out: the vocabulary lacks one of the tokens'
+printf 'house Haus 0.25\ngarden Garten 0.5\n' > table
+expect_status 1 tx-bpe shortlist -m list --tgt tgt --table table -o out2
+expect_stderr 'tx-bpe: table: no line has tokens of both vocabularies; give a table of their tokens'
 printf 'a A 0.25\na A\n' > table
 expect_status 1 tx-bpe shortlist -m list --tgt tgt --table table -o out2
 expect_stderr 'tx-bpe: table:2: expected a source token, a target token and a probability'

@@ -48,6 +48,22 @@ printf 'low\t3\n\n' > bad
 expect_status 1 tx-bpe encode -m model --vocabulary bad text
 expect_stderr 'tx-bpe: bad:2: expected a token, a tab or a space, and a count'
 expect_status 1 tx-bpe encode -m model --vocabulary none text
+# Lists of scores, of words, of another model, of nothing.
+tx-bpe vocab -m model > listed
+expect_status 1 tx-bpe encode -m model --vocabulary listed text
+expect_stderr_contains "tx-bpe: listed:261: '-0' is not a count but a score"
+cut -f 2,3 listed > scores
+expect_status 1 tx-bpe encode -m model --vocabulary scores text
+expect_stderr "tx-bpe: scores:261: '-0' is not a count but a score: give counts, as tx-bpe vocab\
+ --counts writes"
+cut -f 2 listed | sed '1,4d' > tokens
+expect_status 0 tx-bpe encode -m model --vocabulary tokens text
+printf 'house\t9\ngarden\t7\nl\t1\n' > foreign
+expect_status 1 tx-bpe encode -m model --vocabulary foreign text
+expect_stderr 'tx-bpe: foreign: 1 of 3 entries are tokens of this vocabulary; expected its tokens with their counts, as tx-bpe vocab --counts or subword-nmt get-vocab writes them'
+: > empty
+expect_status 1 tx-bpe encode -m model --vocabulary empty text
+expect_stderr_contains 'empty: 0 of 0 entries are tokens'
 expect_usage_error '--vocabulary-threshold needs --vocabulary: add it' tx-bpe encode -m model --vocabulary-threshold 2 text
 expect_usage_error "argument 'text' needs --counts: add it" tx-bpe vocab -m model text
 printf 'tx-words 1\n<pad>\n<unk>\n<s>\n</s>\na\n' > list
