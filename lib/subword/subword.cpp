@@ -46,8 +46,8 @@ void load_model(sentencepiece::SentencePieceProcessor& model, std::string_view b
     reason = status.message();
   } catch (const std::bad_alloc&) {
     throw;
-  } catch (const std::exception& error) {  // thrown by SentencePiece's tries
-    reason = error.what();
+  } catch (const std::exception&) {  // thrown by SentencePiece's tries
+    reason = "SentencePiece cannot index its tokens; none of a unigram model may begin with U+0000";
   }
   throw DataError(where + " is not a valid subword model: " + reason);
 }

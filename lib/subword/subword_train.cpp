@@ -69,6 +69,7 @@ class Counts final : public sentencepiece::SentenceIterator {
     std::sort(lines_.begin(), lines_.end());
   }
   bool empty() const { return lines_.empty(); }
+  void rewind() { at_ = 0; }
   bool done() const override { return at_ >= lines_.size(); }
   void Next() override { ++at_; }
   const std::string& value() const override { return lines_[at_]; }
@@ -181,7 +182,14 @@ std::string train_subword(const WordCounts& counts, const SubwordTraining& optio
   if (!options.user_symbols.empty())
     settings["user_defined_symbols"] = quoted(options.user_symbols);
   require_memory(thread_bytes(counts));
-  const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &lines, &bytes);
+  auto status = sentencepiece::SentencePieceTrainer::Train(settings, &lines, &bytes);
+  // A text with hardly any spaces. Not set before, because the model file holds the settings.
+  if (status.ok() && parse_subword(bytes, "the new model")->id_of(reserved_signs[0]) < 0) {
+    settings["required_chars"] = reserved_signs[0];
+    lines.rewind();
+    bytes.clear();
+    status = sentencepiece::SentencePieceTrainer::Train(settings, &lines, &bytes);
+  }
   if (status.ok()) return bytes;
   if (const int needed = min_size(status.message())) {
     throw UsageError("--vocab-size " + std::to_string(options.vocab_size) +

@@ -100,10 +100,12 @@ void TrainCommand::describe(Options& options) {
   options.flag("--split-digits", training.split_digits, "make each digit a token")
       .excludes({"--type words"});
   options
-      .add("--normalization", training.normalization, "identity|nfkc|nmt_nfkc",
-           "normalisation of text, stored in the model",
-           "nmt_nfkc is nfkc that also maps white space to spaces. tx-bpe decode cannot undo "
-           "either.")
+      .add(
+          "--normalization", training.normalization, "identity|nfkc|nmt_nfkc",
+          "normalisation of text, stored in the model",
+          "nmt_nfkc is nfkc that also maps white space, U+061C, U+200B, U+200C, U+200E, U+200F, "
+          "U+FEFF and U+FFFD to spaces, deletes control characters and keeps U+FF5E. tx-bpe decode "
+          "cannot undo either.")
       .one_of({"identity", "nfkc", "nmt_nfkc"})
       .excludes({"--type words"});
   options.add("--sample", sample, "N", "learn from a random sample of N lines")

@@ -31,3 +31,14 @@ tx-bpe: warning: the vocabulary has 269 entries instead of 5000: the text is too
 EOF
 expect_usage_error 'need at least 263' tx-bpe train --vocab-size 100 -o none small
 expect_no_file none
+
+# The space is a token however rare it is.
+awk 'BEGIN { srand(7); for (i = 0; i < 50; ++i) { line = ""; for (j = 0; j < 3000; ++j)
+  line = line substr("ACGT", 1 + int(4 * rand()), 1); print line } }' > letters
+expect_status 0 tx-bpe train --vocab-size 400 -o dna letters
+expect_status 0 tx-bpe vocab -m dna
+expect_stdout_contains "$(printf '\t\342\226\201\t')"
+echo 'ACGT ACCA' > line
+tx-bpe encode -m dna line > pieces
+expect_status 0 tx-bpe decode -m dna pieces
+expect_stdout_file line
