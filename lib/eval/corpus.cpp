@@ -23,6 +23,9 @@ class SegmentReader::TextFile {
     return found;
   }
 
+  std::optional<bool> counts_from_zero() const {
+    return form_ ? form_->counts_from_zero() : std::nullopt;
+  }
   bool open_ended() const { return form_ && form_->open_ended(); }
   bool ready(int wait_ms) { return reader_.ready(wait_ms); }
 
@@ -143,6 +146,11 @@ bool SegmentReader::next(Segment& segment) {
   }
   ++segments_;
   if (files_.tab_references > 1) split_references(segment.references);
+  // As sacreBLEU reads lines: only the last reference of a line loses the space at its end.
+  for (std::string& text : segment.hypotheses) text.resize(strip_right(text).size());
+  for (size_t i = 0; i < segment.references.size(); ++i)
+    if (files_.tab_references == 1 || i + 1 == segment.references.size())
+      segment.references[i].resize(strip_right(segment.references[i]).size());
   if (files_.skip_empty) drop_empty(segment.references);
   return true;
 }
@@ -179,6 +187,14 @@ const std::string& SegmentReader::reference_name() const { return references_.fr
 void SegmentReader::warn(const Log& log) const {
   for (const auto& file : systems_) file->warn(log);
   for (const auto& file : references_) file->warn(log);
+  for (const auto& file : systems_) {
+    const auto system = file->counts_from_zero(), reference = references_[0]->counts_from_zero();
+    if (!system || !reference || *system == *reference) continue;
+    const TextFile &from_one = *system ? *references_[0] : *file,
+                   &from_zero = *system ? *file : *references_[0];
+    log.warn("no link of " + from_one.name() + " has a word 0, but links of " + from_zero.name() +
+             " have: words are counted from 0; if the first counts from 1, subtract 1");
+  }
 }
 
 }  // namespace tx

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ class SegmentForm {
   virtual bool next(const Lines& lines, std::string& segment) = 0;
   // Whether the file may omit segments at its end, which are then empty.
   virtual bool open_ended() const = 0;
+  // Whether something had the number 0 so far; nothing if there were no numbers.
+  virtual std::optional<bool> counts_from_zero() const = 0;
 };
 using MakeForm = std::function<std::unique_ptr<SegmentForm>()>;
 
@@ -61,7 +64,7 @@ class SegmentReader {
   // The file of hypotheses, for messages.
   const std::string& name(size_t system) const;
   const std::string& reference_name() const;
-  // Warns about byte order marks and ill-formed UTF-8 so far.
+  // Warns about byte order marks, ill-formed UTF-8, and files that count differently, so far.
   void warn(const Log& log) const;
 
  private:

@@ -8,6 +8,7 @@
 #include "lib/base/workers.h"
 #include "lib/eval/report/report.h"
 #include "lib/eval/report/systems.h"
+#include "lib/text/parse.h"
 
 namespace tx {
 namespace {
@@ -91,6 +92,17 @@ void Suspicion::warn(const Log& log, const std::string& name, bool tokens_matter
   }
 }
 
+// Warns about a file whose first line shows that it is no text.
+void check_kind(const Log& log, const std::string& name, std::string_view first) {
+  if (first.starts_with("{\"") && first.ends_with('}'))
+    log.warn(name + " seems to be JSON: extract its text, for example with jq -r .text");
+  try {
+    if (parse_links(first).size() > 1)
+      log.warn(name + " seems to be a word alignment: compare alignments with --metric aer");
+  } catch (const DataError&) {  // as usual
+  }
+}
+
 // Reads text, and writes a score or a row for each segment, or collects the statistics of systems.
 class Scoring {
  public:
@@ -110,7 +122,10 @@ class Scoring {
       if (options_.sentence) metric->score_segments();
     }
     for (Segment segment; reader_.next(segment);) {
+      const bool check = reader_.segments() == 1 && tokens_matter() && !options_.force;
+      if (check) check_kind(log_, reader_.reference_name(), segment.references.front());
       for (size_t i = 0; i < systems_.size(); ++i) {
+        if (check) check_kind(log_, reader_.name(i), segment.hypotheses[i]);
         suspicions[i].inspect(segment.hypotheses[i]);
         measure(segment, i);
       }

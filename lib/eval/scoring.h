@@ -26,8 +26,10 @@ struct ScoringOptions {
   int threads = available_cpus();  // of the resampling
   int width = 1;
   bool score_only = false, json = false;
-  std::string format, test_set;  // sacreBLEU's options: format sets json, test_set is an error
-  bool force = false;            // no warning about text that looks tokenised
+  // sacreBLEU's options: format sets json, test_set is an error, the others have no effect.
+  std::string format, test_set, encoding = "utf-8";
+  bool quiet = false;
+  bool force = false;  // no warning about text that looks tokenised
 
   void describe(Options& options);
   bool resamples_segments() const { return confidence || paired_bootstrap || paired_approximate; }

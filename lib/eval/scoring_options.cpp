@@ -94,6 +94,13 @@ void describe_output(Options& options, ScoringOptions& o) {
       .one_of({"text", "json"})
       .alias("-f")
       .secret();
+  options.flag("--quiet", o.quiet, "no messages (this is the default)")
+      .alias("-q,--no-color,-nc")
+      .secret();
+  options.add("--encoding", o.encoding, "utf-8", "the encoding of all files")
+      .one_of({"utf-8", "UTF-8", "utf8"})
+      .alias("-e")
+      .secret();
   options.add("--test-set", o.test_set, "NAME", "a test set of sacreBLEU (not supported)")
       .alias("-t,--language-pair,-l,--origlang,-ol,--subset,--echo,--download")
       .secret();

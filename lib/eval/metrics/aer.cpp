@@ -62,6 +62,7 @@ class AlignmentForm : public SegmentForm {
     return naacl_ ? next_sentence(lines, segment) : next_line(lines, segment);
   }
   bool open_ended() const override { return naacl_; }
+  std::optional<bool> counts_from_zero() const override { return zero_; }
 
  private:
   // A link of the NAACL format in Pharaoh's; "" if it has no word.
@@ -92,11 +93,16 @@ class AlignmentForm : public SegmentForm {
       return false;
     }
     try {
-      Alignment().read(segment);
+      note(parse_links(segment));
     } catch (const DataError& error) {
       throw DataError(lines.place() + ": " + error.what());
     }
     return true;
+  }
+
+  void note(const std::vector<WordLink>& links) {
+    for (const WordLink& link : links)
+      zero_ = zero_.value_or(false) || link.source == 0 || link.target == 0;
   }
 
   bool next_sentence(const Lines& lines, std::string& segment) {
@@ -109,6 +115,7 @@ class AlignmentForm : public SegmentForm {
       while (!waiting_ && lines.next(text)) waiting_ = !split_fields(text).empty();
       if (waiting_) line_ = parse(text, lines);
     }
+    note(parse_links(segment));
     return true;
   }
 
@@ -156,6 +163,7 @@ class AlignmentForm : public SegmentForm {
   bool waiting_ = false;  // line_ was read ahead
   Line line_;
   uint32_t sentence_ = 0;  // of the last segment
+  std::optional<bool> zero_;
 };
 
 struct AerOptions : MetricOptionsBase {

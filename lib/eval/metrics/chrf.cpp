@@ -139,7 +139,6 @@ void Chrf::read_words(std::string_view text, std::vector<int32_t>& words) {
 }
 
 void Chrf::read(std::string_view line, Side& side) {
-  line = strip_right(line);
   if (lowercaser_) {
     lowercaser_->apply(line, side.text);
   } else {

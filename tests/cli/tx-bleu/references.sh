@@ -23,3 +23,9 @@ expect_stderr 'tx-bleu: short line 2 has 1 of 2 references separated by tabs; wr
 printf 'a b\tc\n \t\n' > none
 expect_status 1 tx-bleu --num-refs 2 --skip-empty none < two_lines
 expect_stderr_contains 'none line 2 has no reference'
+
+# Only the white space at the end of a line is left out, as in sacreBLEU 2.6.0.
+echo 'the cat sat' > hyp
+printf 'the cat   \ta cat sat \n' > refs
+expect_status 0 tx-bleu --metric chrf --chrf-whitespace --num-refs 2 -b -w 4 refs -i hyp
+expect_stdout 78.3850

@@ -71,6 +71,8 @@ same '--confidence --resamples 9 --threads 2' '--confidence --confidence-n 9 -j 
 same --json '--format json'
 same --json '-f json'
 same '' '-f text'
+same '' '-q -nc -e utf-8'
+same '' '--quiet --no-color --encoding utf-8'
 cp hyp other
 expect_status 0 tx-bleu --paired-bootstrap --resamples 9 ref -i hyp -i other
 last_stdout > wanted
@@ -88,4 +90,5 @@ expect_usage_error 'separate several metrics by commas: --metric bleu,chrf' \
   tx-bleu --metrics bleu chrf ref
 expect_usage_error 'tx-bleu has no test sets' tx-bleu -t wmt14 -l en-de
 expect_usage_error '--format latex: must be one of text, json' tx-bleu -f latex ref
+expect_usage_error '--encoding latin1: must be' tx-bleu -e latin1 ref
 expect_usage_error '--format json cannot be used with' tx-bleu -f json -b ref
