@@ -200,7 +200,7 @@ std::vector<SvgDrawing> svg_drawings(const AttentionRecord& record, const Select
       const std::string caption =
           "line " + std::to_string(record.line) + ": " + name_of(kind) + ", layer " +
           (selection.mean_of_layers ? "mean" : std::to_string(layers[layer]));
-      const auto draw = [&](std::vector<Head> some, const std::string& text) {
+      const auto draw = [&, kind = kind](std::vector<Head> some, const std::string& text) {
         out.push_back(HeadsDrawing(std::move(some), labels_of(rows),
                                    labels_of(tokens_of(record, columns_of(kind))), drawn)
                           .draw(text));
