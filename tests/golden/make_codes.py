@@ -53,8 +53,8 @@ GLOSSARIES = ["book", r"<\w*>", r"\d\d|slow", "ö+h?"]
 
 # Where regular expressions of Python differ from those of other languages.
 EXPRESSIONS = [[e] for e in (r"\d+", r"\w+", r"<p>\w*</p>", r"\S+", "[]x]+", "[^]a]+", r"\Aab", "{name}", "a{,2}b",
-               r"\w+\Z|[\W\d]", r"(?i:I)\B", r"\bn|é*", r"(?<!\w)l(?=\w)", r"[^\W\d]{,}\u00e9",
-               r"\x61b|\101|(?#a comment)k++", "(?i:[A-k]|R)", "[[:a]:|[a-]", r"r(?>a|ad)\D")]
+               r"\w+\Z|[\W\d]", r"(?i:B)\B", r"\bn|é*", r"(?<!\w)l(?=\w)", r"[^\W\d]{,}\u00e9",
+               r"\x61b|(?#a comment)k++", "(?i:[\u00c0-\u00ff]|R)", "[[:a]:|[a-]", r"r(?>a|ad)\D")]
 
 
 def learn(merges):
