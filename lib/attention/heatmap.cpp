@@ -65,13 +65,13 @@ std::vector<std::string> labels_of(const std::vector<std::string>& tokens, int w
 }
 
 // Without control characters, which terminals and XML do not accept: U+2400 to U+2421 or U+FFFD.
-std::string printable(const std::string& text) {
+std::string drawable(const std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
     const char32_t c = next_code_point(text, i);
     append_code_point(out, c < 0x20                     ? 0x2400 + c
                            : c == 0x7F                  ? 0x2421
-                           : c >= 0x80 && c < 0xA0      ? 0xFFFD
+                           : is_control(c)              ? 0xFFFD
                            : c == 0xFFFE || c == 0xFFFF ? 0xFFFD
                                                         : c);
   }
@@ -84,7 +84,7 @@ std::string in_full(const std::vector<std::string>& tokens, const std::vector<st
   std::string out;
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (labels[i] == tokens[i]) continue;
-    out += std::string(of) + " " + std::to_string(i) + " is " + printable(tokens[i]) + "\n";
+    out += std::string(of) + " " + std::to_string(i) + " is " + drawable(tokens[i]) + "\n";
   }
   return out;
 }
@@ -281,7 +281,7 @@ int display_width(std::string_view text) {
 }
 
 std::string shorten(const std::string& label, int columns) {
-  const std::string text = printable(label);
+  const std::string text = drawable(label);
   if (display_width(text) <= columns) return text;
   size_t end = 0;
   for (int used = 1; end < text.size();) {  // 1: the dots

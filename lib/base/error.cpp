@@ -6,6 +6,8 @@
 #include <climits>
 #include <cstring>
 
+#include "lib/base/utf8.h"
+
 namespace tx {
 
 namespace {
@@ -19,6 +21,10 @@ std::string broken_link(const std::string& path, int number) {
 }
 
 }  // namespace
+
+Error::Error(const std::string& message) : runtime_error(printable(message)) {}
+Error::Error(const std::string& message, const std::string& more)
+    : runtime_error(printable(message) + "\n" + more) {}
 
 IoError::IoError(const std::string& verb, const std::string& path, int number,
                  const std::string& detail)

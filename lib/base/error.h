@@ -6,8 +6,11 @@
 
 namespace tx {
 
+// A message is one line, whatever it quotes: printable(). `more`, if given, follows on lines of its
+// own.
 struct Error : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit Error(const std::string& message);
+  Error(const std::string& message, const std::string& more);
 };
 
 // The command line is wrong; the message says what to type instead.

@@ -53,13 +53,13 @@ void Log::info(const std::string& text) const {
   if (!quiet_) line(text);
 }
 
-void Log::warn(const std::string& text) const { line("warning: " + text); }
+void Log::warn(const std::string& text) const { line(printable("warning: " + text)); }
 void Log::error(const std::string& text) const { line(text); }
 
 void Log::live(const std::string& text) const {
   if (!terminal_ || quiet_) return;
   const std::lock_guard guard(stderr_lock());
-  write_stderr("\r" + cut(tool_ + ": " + text, terminal_columns() - 1) + "\x1b[K");
+  write_stderr("\r" + cut(tool_ + ": " + printable(text), terminal_columns() - 1) + "\x1b[K");
   live_shown_ = true;
 }
 
@@ -77,7 +77,7 @@ void Log::line(const std::string& text) const {
   size_t begin = 0;
   do {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    out += tool_ + ": " + text.substr(begin, end - begin) + "\n";
+    out += tool_ + ": " + printable(text.substr(begin, end - begin)) + "\n";
     begin = end + 1;
   } while (begin < text.size());
   write_stderr(out);

@@ -1,4 +1,6 @@
-// Messages on standard error; every line begins with the tool's name. Write errors are ignored.
+// Messages on standard error; every line begins with the tool's name. What a message quotes from
+// files is printable(): a line break in the text of info() and error() begins a line, elsewhere it
+// is escaped. Write errors are ignored.
 #pragma once
 #include <string>
 

@@ -1,6 +1,7 @@
 #include "lib/base/utf8.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <span>
@@ -86,6 +87,32 @@ int64_t repair_utf8(std::string& bytes) {
   }
   bytes = std::move(out);
   return count;
+}
+
+bool is_control(char32_t c) {
+  return (c < 0x20 && c != '\t') || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E ||
+         c == 0x200F || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+}
+
+std::string printable(std::string_view text) {
+  const auto* begin = reinterpret_cast<const unsigned char*>(text.data());
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    const int length = sequence(begin + i, begin + text.size());
+    size_t end = i;
+    const char32_t c = length < 0 ? begin[i] : next_code_point(text, end);
+    char escape[8];
+    if (length > 0 && !is_control(c)) {
+      out += text.substr(i, size_t(length));
+    } else if (c == '\n') {
+      out += "\\n";
+    } else {
+      std::snprintf(escape, sizeof escape, length < 0 ? "\\x%02x" : "\\u%04x", unsigned(c));
+      out += escape;
+    }
+    i += length < 0 ? 1 : size_t(length);
+  }
+  return out;
 }
 
 char32_t next_code_point(std::string_view text, size_t& i) {

@@ -12,6 +12,11 @@ int64_t count_invalid_utf8(std::string_view bytes);
 // Replaces each ill-formed sequence by U+FFFD in place; returns how many there were.
 int64_t repair_utf8(std::string& bytes);
 
+// Whether it could move a terminal's cursor, end its line or change the direction of writing.
+bool is_control(char32_t c);
+// Text from files for a terminal: such characters and bytes that are not UTF-8 are escaped.
+std::string printable(std::string_view text);
+
 // Whether this byte of valid UTF-8 continues a code point.
 inline bool is_continuation(char byte) { return (uint8_t(byte) & 0xC0) == 0x80; }
 

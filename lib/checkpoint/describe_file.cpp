@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <map>
 
+#include "lib/base/utf8.h"
 #include "lib/checkpoint/int8_tensors.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/subword/languages.h"
@@ -40,7 +41,7 @@ std::string languages_of(const ModelReader& model) {
   const std::string source = source_language(all.source()), target = target_language(all.target());
   std::string text = "languages\n";
   for (const std::string& name : language_names(all.source())) {
-    text += "  " + name;
+    text += "  " + printable(name);
     if (name == source) text += "  source";
     if (name == target) text += "  target";
     text += "\n";

@@ -15,6 +15,7 @@
 #include "lib/base/io.h"
 #include "lib/base/json.h"
 #include "lib/base/log.h"
+#include "lib/base/utf8.h"
 #include "lib/cli/options.h"
 
 namespace tx {
@@ -133,8 +134,10 @@ Failure describe_failure(const std::exception_ptr& thrown, const std::string& to
     return {std::string("cannot start a thread: ") + e.what() +
                 "; the limit of processes (ulimit -u) or memory (ulimit -v) is reached",
             1};
-  } catch (const std::exception& e) {
+  } catch (const Error& e) {
     return {e.what(), 1};
+  } catch (const std::exception& e) {
+    return {printable(e.what()), 1};
   } catch (...) {
     return {"internal error: an exception of unknown type; please report it", 1};
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "lib/base/error.h"
+#include "lib/base/utf8.h"
 #include "lib/eval/resampling/resampling.h"
 #include "lib/eval/tokenizers/unicode.h"
 
@@ -214,7 +215,7 @@ std::string table_text(const std::vector<TableRow>& rows, int width) {
     signatures += score.name + "|" + score.signature + "\n";
   }
   for (const TableRow& row : rows) {
-    lines.push_back({row.system});
+    lines.push_back({printable(row.system)});
     for (size_t m = 0; m < row.scores.size(); ++m) {
       lines.back().push_back(cell(row.scores[m], row.p_values[m], width));
     }

@@ -34,7 +34,7 @@ int Session::train() {
     throw;
   } catch (const Error& e) {
     const std::string save = checkpoints_.finish_failed();
-    throw Error(e.what() + save + "\n" + checkpoints_.resume_hint());
+    throw Error(e.what() + save, checkpoints_.resume_hint());
   }
   return signals.stop() ? 128 + signals.stop() : 0;
 }

@@ -2,6 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "lib/base/error.h"
 #include "tests/support.h"
 
 using namespace tx;
@@ -38,4 +39,18 @@ BOOST_AUTO_TEST_CASE(lost_stderr_is_no_error) {
     return 0;
   });
   BOOST_TEST(child.status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(untrusted_text_is_escaped) {
+  const auto child = run_in_child([] {
+    const Log log("tx-x");
+    log.info("a\x1B[2Jb");
+    log.warn("FILE\ntx-x: all is well");
+    log.error(DataError("FILE\n\xE2\x80\xAE: bad").what());
+    log.error(Error("FILE\n: bad", "what to do").what());
+    return 0;
+  });
+  BOOST_TEST(child.err ==
+             "tx-x: a\\u001b[2Jb\ntx-x: warning: FILE\\ntx-x: all is well\n"
+             "tx-x: FILE\\n\\u202e: bad\ntx-x: FILE\\n: bad\ntx-x: what to do\n");
 }

@@ -66,3 +66,17 @@ BOOST_AUTO_TEST_CASE(classes_of_characters) {
   for (const char32_t c : {U'a', U' ', U'字', char32_t(0x10FFFF)})
     BOOST_TEST((class_of(c) == CharacterClass::other));
 }
+
+// What moves the cursor, ends the line, colours it or turns its direction is escaped.
+BOOST_AUTO_TEST_CASE(untrusted_text_is_printable) {
+  for (const std::string kept : {"", "a\tb", "\xC3\xA4 \xE4\xB8\xAD \xF0\x9F\x98\x80 \\n"})
+    BOOST_TEST(printable(kept) == kept);
+  BOOST_TEST(printable(std::string("a\0b", 3)) == "a\\u0000b");
+  BOOST_TEST(printable("\x1B[2J\r\n\x7F") == "\\u001b[2J\\u000d\\n\\u007f");
+  BOOST_TEST(printable("\xC2\x9B"
+                       "31m\xC2\xA0") == "\\u009b31m\xC2\xA0");
+  BOOST_TEST(printable("\xE2\x80\xAE"
+                       "cod\xE2\x81\xA9\xE2\x80\xA8") == "\\u202ecod\\u2069\\u2028");
+  BOOST_TEST(printable("\x9B"
+                       "31m \xC3") == "\\x9b31m \\xc3");
+}
