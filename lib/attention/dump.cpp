@@ -27,7 +27,9 @@ AttentionRecord sentence_of(const Item& item, bool forced, const ModelSet& model
     name_masks(record.source);
     return record;
   }
-  TX_ASSERT(!item.target.empty());
+  if (item.target.empty())
+    throw DataError("line " + std::to_string(item.line) + ": the translation has no tokens, not " +
+                    "even the end: " + models.name() + " forbids all of them");
   if (models.kind() == ModelKind::encoder_decoder) record.source_ids.push_back(Vocabulary::eos);
   record.input_ids = {Vocabulary::bos};
   record.input_ids.insert(record.input_ids.end(), item.target.begin(), item.target.end() - 1);
@@ -71,6 +73,7 @@ AttentionRecord Recorder::record(const Item& item, int threads) {
     for (const auto* ids : {&record.source_ids, &record.input_ids})
       if (!ids->empty()) sides.push_back(*ids);
     static_cast<Extracted&>(record) = extraction_.run(sides, record.target_ids);
+    models_.check_unchanged();
   } catch (const DataError& error) {
     throw DataError("line " + std::to_string(item.line) + ": " + error.what());
   }

@@ -122,6 +122,13 @@ void add_range(const char* begin, size_t bytes, const char* path) {
   range->begin = begin;
 }
 
+std::mutex times_lock;  // for the times of all maps
+
+std::array<int64_t, 2> times_of(const struct stat& info) {
+  const auto ns = [](const timespec& t) { return t.tv_sec * 1'000'000'000 + t.tv_nsec; };
+  return {ns(info.st_mtim), ns(info.st_ctim)};
+}
+
 void remove_range(const char* begin) {
   const std::lock_guard guard(ranges_lock);
   for (Range* range = ranges; range; range = range->next)
@@ -167,12 +174,14 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   void* data = ::mmap(nullptr, size_t(size_), PROT_READ, MAP_SHARED, file.fd, 0);
   if (data == MAP_FAILED) throw IoError("map", path, errno);
   data_ = static_cast<const char*>(data);
+  times_ = times_of(info);
   try {
     add_range(data_, size_t(size_), path_.c_str());
   } catch (...) {
     ::munmap(data, size_t(size_));
     throw;
   }
+  fd_ = ::fcntl(file.fd, F_DUPFD_CLOEXEC, 3);  // -1, at the limit of descriptors: not checked
   ASAN_POISON_MEMORY_REGION(data_ + size_, bytes_after(size_));
 }
 
@@ -181,6 +190,18 @@ MappedFile::~MappedFile() {
   ASAN_UNPOISON_MEMORY_REGION(data_ + size_, bytes_after(size_));
   remove_range(data_);
   ::munmap(const_cast<char*>(data_), size_t(size_));
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void MappedFile::check_unchanged(const std::function<bool()>& same) const {
+  struct stat info;
+  if (fd_ < 0 || ::fstat(fd_, &info) != 0) return;
+  const std::lock_guard guard(times_lock);  // others wait until `same` has decided
+  if (info.st_size == size_ && times_of(info) == times_) return;
+  if (info.st_size != size_ || !same())
+    throw DataError(path_ + " was overwritten while in use; to replace a file, write the new one " +
+                    "under another name and rename it");
+  times_ = times_of(info);
 }
 
 void MappedFile::forget(int64_t begin, int64_t bytes) const {
@@ -188,6 +209,21 @@ void MappedFile::forget(int64_t begin, int64_t bytes) const {
   const int64_t first = (begin + page - 1) / page * page, end = (begin + bytes) / page * page;
   if (end > first) ::madvise(const_cast<char*>(data_ + first), size_t(end - first), MADV_DONTNEED);
 }
+
+namespace {
+
+struct statvfs file_system_of(const std::string& path) {
+  struct statvfs info;
+  if (::statvfs(path.c_str(), &info) != 0) {
+    const size_t slash = path.rfind('/');
+    const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+    if (::statvfs(directory.c_str(), &info) != 0)
+      throw IoError("get the free space of", directory, errno);
+  }
+  return info;
+}
+
+}  // namespace
 
 bool file_exists(const std::string& path) {
   struct stat info;
@@ -200,14 +236,13 @@ bool is_directory(const std::string& path) {
 }
 
 int64_t free_bytes(const std::string& path) {
-  struct statvfs info;
-  if (::statvfs(path.c_str(), &info) != 0) {
-    const size_t slash = path.rfind('/');
-    const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-    if (::statvfs(directory.c_str(), &info) != 0)
-      throw IoError("get the free space of", directory, errno);
-  }
+  const struct statvfs info = file_system_of(path);
   return int64_t(info.f_bavail) * int64_t(info.f_frsize);
+}
+
+bool has_free_inodes(const std::string& path) {
+  const struct statvfs info = file_system_of(path);
+  return info.f_files == 0 || info.f_favail > 0;  // 0 files: unlimited
 }
 
 std::string library_path(const std::string& file) {

@@ -1,5 +1,6 @@
 // Files and streams. Everything throws IoError with the path. "-" means standard input or output.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -99,6 +100,10 @@ class MappedFile {
   const char* data() const { return data_; }
   int64_t size() const { return size_; }
   const std::string& path() const { return path_; }
+  // DataError if the file has been overwritten since it was mapped: its size or a time differs, and
+  // `same`, which compares the mapped bytes with what was read before, returns false. A file that
+  // was renamed or deleted is unchanged. Costs one fstat.
+  void check_unchanged(const std::function<bool()>& same) const;
   // Releases the pages that lie wholly in these bytes from this process's memory; reading them
   // loads them again.
   void forget(int64_t begin, int64_t bytes) const;
@@ -107,11 +112,15 @@ class MappedFile {
   std::string path_;
   const char* data_ = nullptr;
   int64_t size_ = 0;
+  int fd_ = -1;
+  mutable std::array<int64_t, 2> times_ =
+      {};  // of the last change of the bytes, of the inode, in ns
 };
 
 bool file_exists(const std::string& path);
 bool is_directory(const std::string& path);
 int64_t free_bytes(const std::string& path);  // on the file system of path or its directory
+bool has_free_inodes(const std::string& path);
 
 // The path of `file` in the directory of libtx.so, or of the program that libtx is linked into:
 // where the libraries are that libtx opens when needed.

@@ -197,7 +197,12 @@ Vocabularies::Pointer ModelReader::read_vocabulary(const std::string& name, int6
 }
 
 WeightRows ModelReader::rows(const ParameterEntry& entry) const {
-  return rows_of_tensor(file_, entry);
+  WeightRows rows = rows_of_tensor(file_, entry);
+  rows.read = [this, read = std::move(rows.read)](int64_t first, int64_t count, float* to) {
+    read(first, count, to);
+    file_.check_unchanged();
+  };
+  return rows;
 }
 
 Int8Weights ModelReader::int8(std::span<const ParameterEntry> joined) const {
@@ -220,6 +225,7 @@ void ModelReader::load(Parameters& parameters) const {
   TX_ASSERT(parameters.config().to_json() == config_.to_json());
   for (const ParameterEntry& e : table_)
     load_entry(file_, *file_.find(e.name), parameters, parameters.fp32_weights(), e);
+  file_.check_unchanged();
   parameters.refresh_bf16_weights();
 }
 

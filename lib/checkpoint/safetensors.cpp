@@ -259,7 +259,7 @@ const TensorInfo* SafetensorsReader::find(const std::string& name) const {
   return at == index_.end() ? nullptr : &tensors_[at->second];
 }
 
-std::string SafetensorsReader::verified_hash() const {
+std::string SafetensorsReader::hash() const {
   constexpr int64_t chunk = 16 << 20;  // pages are released once read
   Hasher hasher;
   for (int64_t at = data_; at < file_.size(); at += chunk) {
@@ -267,13 +267,21 @@ std::string SafetensorsReader::verified_hash() const {
     hasher.add(file_.data() + at, size_t(bytes));
     file_.forget(at, bytes);
   }
-  const std::string hash = hasher.hex();
+  return hasher.hex();
+}
+
+std::string SafetensorsReader::verified_hash() const {
+  verified_ = hash();
   const std::string* stored = metadata("xxh3");
-  if (stored != nullptr && *stored != hash)
+  if (stored != nullptr && *stored != verified_)
     throw DataError(path() +
                     " is damaged: its data does not match the stored checksum; copy it again" +
                     ", or use another checkpoint");
-  return hash;
+  return verified_;
+}
+
+void SafetensorsReader::check_unchanged() const {
+  file_.check_unchanged([&] { return hash() == verified_; });
 }
 
 void check_format_version(const SafetensorsReader& file, int newest) {

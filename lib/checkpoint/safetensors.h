@@ -45,10 +45,14 @@ class SafetensorsReader {
   void forget(const TensorInfo& t) const { file_.forget(data_ + t.begin, t.bytes()); }
   // XXH3 of the data section. DataError if the metadata has "xxh3" and it differs.
   std::string verified_hash() const;
+  // DataError if the file has been overwritten since verified_hash(), see MappedFile.
+  void check_unchanged() const;
 
  private:
   void place_tensors();
+  std::string hash() const;
   MappedFile file_;
+  mutable std::string verified_;  // the hash that verified_hash() returned
   int64_t data_ = 0;
   std::map<std::string, std::string> metadata_;
   std::vector<TensorInfo> tensors_;
@@ -78,6 +82,24 @@ TensorSource byte_tensor(const std::string& name, std::string_view bytes);
 std::string write_safetensors(const std::string& path, std::vector<TensorSource> tensors,
                               std::map<std::string, std::string> metadata);
 
+struct SpoolPart;  // a temporary file
+
+// Writes a safetensors file of one tensor of any number of rows in constant memory: the header
+// states their number, so the rows are collected in a temporary file beside the output.
+class RowSpool {
+ public:
+  explicit RowSpool(const std::string& path);  // IoError if the directory is not writable
+  ~RowSpool();
+  void add(std::string_view bytes);
+  // Writes the file, as write_safetensors() does. `shape` is that of a row.
+  void close(const std::string& name, const std::string& dtype, std::vector<int64_t> shape,
+             std::map<std::string, std::string> metadata);
+
+ private:
+  std::string path_;
+  std::unique_ptr<SpoolPart> rows_;
+};
+
 // Writes a safetensors file of any number of tensors in constant memory. The header, which precedes
 // the data, lists every tensor, so header and data grow in a temporary file each, in the directory
 // of the output, and close() joins them; until then this needs twice the file's size on the disk.
@@ -101,10 +123,9 @@ class SafetensorsSpool {
 
  private:
   void check_header(int64_t bytes, const std::string& where) const;
-  struct Part;
   std::string path_;
   std::map<std::string, std::string> metadata_;
-  std::unique_ptr<Part> header_, data_;
+  std::unique_ptr<SpoolPart> header_, data_;
   Hasher hasher_;
   int64_t offset_ = 0;
 };

@@ -95,6 +95,7 @@ Json load_state(const std::string& path, const Parameters& parameters,
       load_entry(file, tensor, parameters, block, e);
     }
   }
+  file.check_unchanged();
   return state;
 }
 

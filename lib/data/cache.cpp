@@ -88,7 +88,7 @@ void IdCache::read_description() {
     report_.lines = whole_number(json, "lines", documents ? 1 : pairs_, INT64_MAX);
     report_.pairs = pairs_;
     report_.empty = member<std::vector<int64_t>>(json, "dropped_empty");
-    report_.too_long = whole_number(json, "dropped_too_long", 0, INT64_MAX);
+    report_.too_long = whole_number(json, "dropped_too_long", 0, report_.lines);
     report_.warnings = member<std::vector<std::string>>(json, "warnings");
     if (documents) {
       report_.documents = whole_number(json, "documents", 1, report_.lines);
@@ -99,11 +99,24 @@ void IdCache::read_description() {
     damaged(error.what());
   }
   if (side_.empty() || sides() > max_sides || width_ == 3) damaged("sides");
+  if (report_.documents > 0 && sides() != 1) damaged("documents");
+  check_report();
   if (has_links() && sides() != 2) damaged("sides");
   const int64_t entry = entry_bytes(sides(), has_links());
   if (index_ % 8 != 0 || (end_ - index_) / entry != pairs_ || (end_ - index_) % entry != 0) {
     damaged("size of the index");
   }
+}
+
+// Lines are kept or dropped; those of documents are not pairs.
+void IdCache::check_report() const {
+  int64_t left = report_.lines - report_.too_long - (report_.documents > 0 ? 0 : pairs_);
+  if (report_.empty.size() != side_.size()) damaged("dropped_empty");
+  for (const int64_t count : report_.empty) {
+    if (count < 0 || count > left) damaged("dropped_empty");
+    left -= count;
+  }
+  if (left != 0 && report_.documents == 0) damaged("lines");
 }
 
 void IdCache::verify() const {
@@ -137,9 +150,7 @@ void IdCache::verify_pair(int64_t pair, std::vector<Side>& found) const {
     damaged("index");
   }
   for (int s = 0; s < sides(); ++s) {
-    for (const int id : ids(pair, s)) {
-      if (id < 0 || id >= side_[s].size) damaged("ids");
-    }
+    ids(pair, s);
   }
   for (const WordLink& link : links(pair))  // a word has at least one token
     if (link.source >= uint32_t(length(pair, 0)) || link.target >= uint32_t(length(pair, 1)))
@@ -150,9 +161,16 @@ const char* IdCache::entry(int64_t pair) const {
   return file_.data() + index_ + pair * entry_bytes(sides(), has_links());
 }
 
-int64_t IdCache::id_bytes(int64_t pair) const {
+const char* IdCache::content(int64_t pair, int64_t begin, int64_t bytes) const {
+  const auto start = load<uint64_t>(entry(pair));
+  if (start > uint64_t(index_) || uint64_t(begin + bytes) > uint64_t(index_) - start)
+    check_unchanged(), damaged("index");
+  return file_.data() + start + begin;
+}
+
+int64_t IdCache::id_bytes(int64_t pair, int sides) const {
   int64_t bytes = 0;
-  for (int s = 0; s < sides(); ++s) bytes += int64_t(length(pair, s)) * width_;
+  for (int s = 0; s < sides; ++s) bytes += int64_t(length(pair, s)) * width_;
   return bytes;
 }
 
@@ -161,9 +179,10 @@ int64_t IdCache::link_count(int64_t pair) const {
 }
 
 std::vector<WordLink> IdCache::links(int64_t pair) const {
-  const char* at = file_.data() + load<uint64_t>(entry(pair)) + id_bytes(pair);
+  const int64_t count = link_count(pair);
+  const char* at = content(pair, id_bytes(pair, sides()), count * link_bytes);
   std::vector<WordLink> out;
-  for (int64_t i = link_count(pair); i > 0; --i, at += link_bytes)
+  for (int64_t i = 0; i < count; ++i, at += link_bytes)
     out.push_back({load<uint32_t>(at), load<uint32_t>(at + 4)});
   return out;
 }
@@ -185,22 +204,26 @@ int32_t IdCache::id_at(const char* at) const {
 }
 
 int32_t IdCache::id(int64_t pair, int side, int place) const {
-  const char* at = file_.data() + load<uint64_t>(entry(pair));
-  for (int s = 0; s < side; ++s) at += int64_t(length(pair, s)) * width_;
-  return id_at(at + int64_t(place) * width_);
+  return id_at(content(pair, id_bytes(pair, side) + int64_t(place) * width_, width_));
 }
 
-void IdCache::copy(int64_t pair, int side, int32_t* out) const {
-  const char* at = file_.data() + load<uint64_t>(entry(pair));
-  for (int s = 0; s < side; ++s) at += int64_t(length(pair, s)) * width_;
-  const int count = length(pair, side);
-  for (int i = 0; i < count; ++i, at += width_) out[i] = id_at(at);
+void IdCache::copy(int64_t pair, int side, std::span<int32_t> out) const {
+  const char* at = content(pair, id_bytes(pair, side), int64_t(out.size()) * width_);
+  for (int32_t& id : out) {
+    id = id_at(at);
+    if (uint32_t(id) >= uint32_t(side_[side].size)) check_unchanged(), damaged("ids");
+    at += width_;
+  }
 }
 
 std::vector<int> IdCache::ids(int64_t pair, int side) const {
   std::vector<int> out(size_t(length(pair, side)));
-  copy(pair, side, out.data());
+  copy(pair, side, out);
   return out;
+}
+
+void IdCache::check_unchanged() const {
+  file_.check_unchanged([&] { return xxh3_hex(file_.data(), size_t(end_)) == checksum_; });
 }
 
 }  // namespace tx

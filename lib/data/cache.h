@@ -4,6 +4,7 @@
 // sequences they are cut into (documents.h).
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -73,9 +74,11 @@ class IdCache {
   int64_t line(int64_t pair) const;          // line number in the text, from 1
   // Whether the pair continues the document of the previous pair.
   bool continues(int64_t pair) const;
-  int32_t id(int64_t pair, int side, int place) const;    // one id
-  void copy(int64_t pair, int side, int32_t* out) const;  // length() ids
+  int32_t id(int64_t pair, int side, int place) const;              // one id
+  void copy(int64_t pair, int side, std::span<int32_t> out) const;  // the first ids
   std::vector<int> ids(int64_t pair, int side) const;
+  // DataError if the file has been overwritten since it was verified, see MappedFile.
+  void check_unchanged() const;
   bool has_links() const { return links_ >= 0; }
   std::vector<WordLink> links(int64_t pair) const;  // by target word, then by source word
 
@@ -86,10 +89,13 @@ class IdCache {
     std::string hash;
   };
   void read_description();
+  void check_report() const;
   void verify() const;
   void verify_pair(int64_t pair, std::vector<Side>& found) const;
   const char* entry(int64_t pair) const;
-  int64_t id_bytes(int64_t pair) const;  // of all sides
+  // The bytes of a pair from `begin`; they are inside the file, even if it was overwritten.
+  const char* content(int64_t pair, int64_t begin, int64_t bytes) const;
+  int64_t id_bytes(int64_t pair, int sides) const;  // of the first sides
   int64_t link_count(int64_t pair) const;
   int32_t id_at(const char* at) const;
   [[noreturn]] void damaged(const std::string& what) const;

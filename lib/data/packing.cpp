@@ -96,11 +96,12 @@ void write_side(const IdCache& cache, int s, const TakenPairs& taken, Batch& bat
   for (size_t i = 0; i < taken.pairs.size(); ++i) {
     const Candidate& candidate = taken.pairs[i];
     const bool cached = taken.given.empty();
-    const int tokens =
-        cached ? cache.length(candidate.pair, s) : int(taken.given[i][size_t(s)].size());
+    const int left = int(writer.side.ids.size()) - writer.row - 1;  // if the file was overwritten
+    const int tokens = cached ? std::clamp(cache.length(candidate.pair, s), 0, left)
+                              : int(taken.given[i][size_t(s)].size());
     int32_t* ids = writer.side.ids.data() + writer.row;
     if (cached)
-      cache.copy(candidate.pair, s, ids + (target ? 1 : 0));
+      cache.copy(candidate.pair, s, {ids + (target ? 1 : 0), size_t(tokens)});
     else
       std::copy_n(taken.given[i][size_t(s)].begin(), tokens, ids + (target ? 1 : 0));
     if (!target) {
@@ -239,6 +240,7 @@ void Packer::refill() {
 
 bool Packer::next(Batch& batch) {
   if (options_.epochs > 0 && epoch() >= options_.epochs) return false;
+  cache_.check_unchanged();
   if (epoch_over()) begin_epoch(epoch_ + 1);
   refill();
   const bool denoised = !options_.sentinels.empty();
@@ -257,6 +259,7 @@ bool Packer::next(Batch& batch) {
     for (const Candidate& candidate : taken.pairs) pairs.push_back(candidate.pair);
     options_.links->write(pairs, batch);
   }
+  cache_.check_unchanged();
   batch.epoch = epoch_;
   batch.serial = ++batches_packed;
   return true;

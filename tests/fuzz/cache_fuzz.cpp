@@ -52,8 +52,10 @@ void read_all(const std::string& path) {
 // The file without its trailer, and a line break before its description.
 std::vector<std::string> seeds() {
   std::vector<std::string> all;
-  for (const bool links : {false, true}) {
-    const std::string bytes = tx::read_file(make_cache(word_list(), links));
+  const auto words = word_list();
+  for (const std::string& bytes :
+       {tx::read_file(make_cache(words)), tx::read_file(make_cache(words, true)),
+        tx::read_file(make_document_cache(words))}) {
     const auto length = load<uint64_t>(bytes.data() + bytes.size() - trailer_bytes + 16);
     const size_t end = bytes.size() - size_t(trailer_bytes) - length;
     all.push_back(bytes.substr(0, end) + "\n" + bytes.substr(end, length));

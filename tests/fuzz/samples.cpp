@@ -62,6 +62,9 @@ std::string make_cache(const std::shared_ptr<const tx::Vocabulary>& words, bool 
     target += "\n";
     linked += "0-0 " + std::to_string(i % 7) + "-" + std::to_string(i % 3) + "\n";
   }
+  source += "\n";  // dropped
+  target += "w4\n";
+  linked += "\n";
   const std::string path = folder() / "cache";
   tx::CacheOptions options;
   if (links) options.links = folder().file("l", linked);
@@ -82,6 +85,14 @@ std::string written(const std::function<void(const std::string& path)>& write) {
   TX_ASSERT(at != header.npos);
   header[at + 1] = 'X';
   return bytes.substr(0, 8) + header + bytes.substr(8 + length);
+}
+
+std::string make_document_cache(const std::shared_ptr<const tx::Vocabulary>& words) {
+  const std::string path = folder() / "documents";
+  tx::CacheOptions options;
+  options.documents.context = 8;
+  tx::build_cache(path, {{{folder().file("d", "w4 w5\n\nw6\n")}, words.get()}}, options);
+  return path;
 }
 
 Sample::Sample(const std::string& tie)

@@ -15,6 +15,7 @@ std::shared_ptr<const tx::Vocabulary> word_list();  // w4, w5, ... w10
 std::string subword_bytes();                        // a SentencePiece model of some 300 tokens
 // Writes an id cache and returns its path.
 std::string make_cache(const std::shared_ptr<const tx::Vocabulary>& words, bool links = false);
+std::string make_document_cache(const std::shared_ptr<const tx::Vocabulary>& words);
 
 // The bytes of the safetensors file that `write` makes, without its checksum, so that changed files
 // are parsed at all.

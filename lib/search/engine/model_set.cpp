@@ -90,6 +90,11 @@ void ModelSet::check_vocabularies() const {
     }
 }
 
+void ModelSet::check_unchanged() const {
+  for (const LoadedModel& m : models_)
+    if (m.file) m.file->file().check_unchanged();
+}
+
 std::string ModelSet::device() const { return (*backend_)->has_own_memory() ? "cuda" : "cpu"; }
 
 int64_t ModelSet::longest() const {

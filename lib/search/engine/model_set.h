@@ -21,6 +21,8 @@ struct LoadedModel {
 
 class ModelSet {
  public:
+  // DataError if the file of int8 weights that are used in place has been overwritten.
+  void check_unchanged() const;
   std::string device() const;  // of the weights: "cpu" or "cuda"
 
   // Loads model files or run directories.

@@ -82,6 +82,7 @@ Translation blank_translation(const Source& source) {
 TranslationWorker::TranslationWorker(const ModelSet& models, const TranslatorOptions& options,
                                      const Rules& rules, const Shortlist* shortlist)
     : backend_(make_backend(options.device, 1)),
+      models_(models),
       at_a_time_(options.batch_tokens),
       transformers_(models.transformers()),
       search_(backend_, transformers_, models.dtype(), options.search, models.forbidden(), rules) {
@@ -96,7 +97,9 @@ TranslationWorker::TranslationWorker(const ModelSet& models, const TranslatorOpt
 std::vector<Translation> TranslationWorker::translate(std::span<const Source* const> batch,
                                                       int threads) {
   set_threads(backend_, threads);
-  return search_.run(batch, at_a_time_);
+  std::vector<Translation> found = search_.run(batch, at_a_time_);
+  models_.check_unchanged();
+  return found;
 }
 
 size_t TranslationWorker::free_bytes() { return backend_->free_bytes(); }

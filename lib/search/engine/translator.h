@@ -70,6 +70,7 @@ class TranslationWorker {
 
  private:
   Backend backend_;
+  const ModelSet& models_;
   int64_t at_a_time_;
   std::vector<const Transformer*> transformers_;
   BatchSearch search_;

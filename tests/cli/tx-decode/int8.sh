@@ -31,3 +31,32 @@ expect_status 0 $decode -m int8 -m run train.src
 expect_status 1 tx-train --quiet --init int8 --src train.src --tgt train.tgt --steps 1 -o new
 expect_stderr_contains 'int8 holds 8-bit weights, which can only decode'
 expect_usage_error '--precision int4' tx-decode -m int8 --precision int4
+
+# A model that is overwritten while its weights are mapped is noticed; a rename replaces it safely.
+make_model plain
+tx-avg --to int8 -q -o live plain
+cp live renamed
+mkfifo to from
+tx-decode -m live < to > from 2> log &
+exec 3> to 4< from
+answer() {
+  echo 'w5 w6' >&3
+  read -r line <&4
+}
+answer
+[ -n "$line" ] || fail 'no answer'
+first=$line
+ln live mapped  # the file that is mapped, under another name
+mv renamed live
+answer
+[ "$line" = "$first" ] || fail 'after a rename'
+touch mapped
+answer
+[ "$line" = "$first" ] || fail 'after the same bytes'
+make_model other seed 2
+tx-avg --to int8 -q -o changed other
+cp changed mapped
+! answer || fail "an answer from another model: $line"
+exec 3>&- 4<&-
+grep -q '^tx-decode: live was overwritten while in use; to replace a file, write the new one under another name and rename it$' \
+  log || fail "$(cat log)"

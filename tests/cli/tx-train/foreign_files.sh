@@ -30,3 +30,13 @@ expect_status 0 small_train --steps 1 -o here
 expect_status 2 small_train -o -
 expect_stderr_contains 'a run is a directory and cannot be written to standard output'
 expect_no_file ./-
+
+# Training text that is overwritten in place, not replaced, ends the run.
+runner=exec
+small_train --steps 1000000 --save-every 1000000 -o live 2> log &
+until grep -q 'step 2' log; do sleep 0.05; done
+head -c "$(wc -c < live/train.ids)" /dev/zero | tr '\0' '\356' | dd conv=notrunc of=live/train.ids 2> dd.log
+status=0
+wait $! || status=$?
+[ $status -eq 1 ] || fail "status $status: $(cat log)"
+grep -q 'tx-train: live/train.ids was overwritten while in use' log || fail "$(cat log)"

@@ -43,6 +43,31 @@ BOOST_AUTO_TEST_CASE(mapped_file_shows_the_bytes) {
   BOOST_CHECK_THROW(MappedFile{"/dev/null"}, DataError);
 }
 
+// Overwritten in place, the file is refused; renamed, touched or deleted, it is the same.
+BOOST_AUTO_TEST_CASE(a_mapped_file_that_is_overwritten_is_noticed) {
+  const TempFolder folder;
+  const std::string path = folder.file("f", "abc");
+  const MappedFile map(path);
+  int compared = 0;
+  const auto same = [&] { return ++compared, std::string(map.data(), 3) == "abc"; };
+  const auto moment = [] { ::usleep(20'000); };  // longer than the clock of file times ticks
+  map.check_unchanged(same);
+  BOOST_TEST(compared == 0);
+  moment();
+  folder.file("f", "abc");
+  map.check_unchanged(same);
+  BOOST_TEST(compared == 1);
+  std::filesystem::rename(path, folder / "g");
+  folder.file("f", "new");
+  map.check_unchanged(same);
+  moment();
+  folder.file("g", "abd");
+  for (int i = 0; i < 2; ++i)
+    BOOST_TEST(message_of<DataError>([&] {
+                 map.check_unchanged(same);
+               }).starts_with(path + " was overwritten while in use; to replace a file,"));
+}
+
 // Reading a mapped file beyond its new end raises SIGBUS.
 BOOST_AUTO_TEST_CASE(a_mapped_file_that_shrinks_is_named) {
   const TempFolder folder;

@@ -1,5 +1,7 @@
 #include "lib/data/cache.h"
 
+#include <unistd.h>
+
 #include <boost/test/unit_test.hpp>
 
 #include "lib/base/bytes.h"
@@ -41,6 +43,23 @@ struct Fixture {
       text.erase(at, (folder / "").size());
     }
     return text;
+  }
+
+  // The message about the cache after this change of its description, with its checksum.
+  std::string changed(const std::string& from, const std::string& to) const {
+    const std::string good = read_file(cache);
+    const size_t trailer = good.size() - size_t(cache_format::trailer_bytes);
+    const size_t begin = good.rfind("{\"version\"", trailer);
+    std::string text = good.substr(begin, trailer - begin);
+    const size_t at = text.find(from);
+    BOOST_REQUIRE(at != text.npos);
+    text.replace(at, from.size(), to);
+    std::string length(8, '\0');
+    for (int i = 0; i < 8; ++i) length[size_t(i)] = char(uint64_t(text.size()) >> (8 * i));
+    const std::string other =
+        file("changed", good.substr(0, begin) + text + xxh3_hex(text.data(), text.size()) + length +
+                            std::string(cache_format::magic));
+    return message([&] { describe_dropped(IdCache(other).report(), 9); });
   }
 
   tx_test::TempFolder folder;
@@ -163,29 +182,51 @@ BOOST_AUTO_TEST_CASE(every_changed_byte_is_noticed) {
 
 // With a valid checksum, as an attacker would write it.
 BOOST_AUTO_TEST_CASE(a_description_that_lies_is_refused) {
-  build("a b\nc\n", "c c c\nb a");
-  const std::string good = read_file(cache);
-  const size_t trailer = good.size() - size_t(cache_format::trailer_bytes);
-  const size_t begin = good.rfind("{\"version\"", trailer);
-  BOOST_REQUIRE(begin != good.npos);
-  const auto with = [&](const std::string& from, const std::string& to) {
-    std::string text = good.substr(begin, trailer - begin);
-    const size_t at = text.find(from);
-    BOOST_REQUIRE(at != text.npos);
-    text.replace(at, from.size(), to);
-    std::string length(8, '\0');
-    for (int i = 0; i < 8; ++i) length[size_t(i)] = char(uint64_t(text.size()) >> (8 * i));
-    write_atomically(cache, good.substr(0, begin) + text + xxh3_hex(text.data(), text.size()) +
-                                length + std::string(cache_format::magic));
-    return message([&] { IdCache open(cache); });
+  build("a b\n\nc\n", "c c c\n\nb a");
+  const auto lies = [&](const char* from, const char* to, const char* what) {
+    BOOST_TEST(changed(from, to).find(what) != std::string::npos, to);
   };
-  BOOST_TEST(with("\"version\":1", "\"version\":1") == "");
-  BOOST_TEST(with("\"longest\":3", "\"longest\":2000000000").find("longest") != std::string::npos);
-  BOOST_TEST(with("\"longest\":3", "\"longest\":2").find("lengths") != std::string::npos);
-  BOOST_TEST(with("\"tokens\":5", "\"tokens\":6").find("totals") != std::string::npos);
-  BOOST_TEST(with("\"pairs\":2", "\"pairs\":9000000000000000000").find("pairs") !=
-             std::string::npos);
-  BOOST_TEST(with("\"pairs\":2", "\"pairs\":2.5").find("pairs") != std::string::npos);
+  BOOST_TEST(changed("\"version\":1", "\"version\":1") == "");
+  lies("\"longest\":3", "\"longest\":2000000000", "longest");
+  lies("\"longest\":3", "\"longest\":2", "lengths");
+  lies("\"tokens\":5", "\"tokens\":6", "totals");
+  lies("\"pairs\":2", "\"pairs\":9000000000000000000", "pairs");
+  lies("\"pairs\":2", "\"pairs\":2.5", "pairs");
+  for (const char* empty : {"[]", "[1]", "[0,1,0]", "[-1,2]", "[2,-1]", "[3,0]",
+                            "[9223372036854775807,9223372036854775807]"})
+    lies("\"dropped_empty\":[1,0]", (std::string("\"dropped_empty\":") + empty).c_str(),
+         "dropped_empty");
+  lies("\"dropped_empty\":[1,0]", "\"dropped_empty\":[0,0]", "(lines)");
+  lies("\"dropped_too_long\":0", "\"dropped_too_long\":9", "dropped_too_long");
+  lies("\"lines\":3", "\"lines\":9", "(lines)");
+  lies("\"warnings\"", "\"documents\":1,\"words\":0,\"bytes\":0,\"warnings\"", "documents");
+}
+
+BOOST_AUTO_TEST_CASE(a_description_of_documents_that_lies_is_refused) {
+  CacheOptions options;
+  options.documents.context = 8;
+  build_cache(cache, {{{file("s", "a b\n\nc\n")}, words.get()}}, options);
+  BOOST_TEST(describe_dropped(IdCache(cache).report(), 0) == "left out 1 empty line of 3");
+  for (const char* empty : {"[]", "[1,0]", "[4]", "[-1]"})
+    BOOST_TEST(changed("\"dropped_empty\":[1]", std::string("\"dropped_empty\":") + empty)
+                   .find("dropped_empty") != std::string::npos);
+}
+
+// In place, under a cache that is open: neither the old offsets nor the new ids are used.
+BOOST_AUTO_TEST_CASE(an_overwritten_cache_is_noticed) {
+  build("a b\nc\n", "c c c\nb a");
+  const IdCache open(cache);
+  open.check_unchanged();
+  ::usleep(20'000);  // longer than the clock of file times ticks
+  std::fstream(cache, std::ios::in | std::ios::out | std::ios::binary)
+      << std::string(size_t(std::filesystem::file_size(cache)), '\xEE');
+  for (const auto& use : std::initializer_list<std::function<void()>>{
+           [&] { open.check_unchanged(); }, [&] { open.id(0, 0, 0); }, [&] { open.links(1); },
+           [&] {
+             std::array<int32_t, 2> out;
+             open.copy(0, 0, out);
+           }})
+    BOOST_TEST(message(use).starts_with("cache was overwritten while in use"));
 }
 
 // Sorted by target word, then by source word, without duplicates; without those of dropped pairs.
