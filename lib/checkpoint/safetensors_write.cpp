@@ -92,7 +92,11 @@ std::string write_safetensors(const std::string& path, std::vector<TensorSource>
 
 namespace {
 
+// Where temporary files for this output may be.
 std::string directory_of(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+    return std::filesystem::temp_directory_path();  // not beside a device
   const std::string directory = std::filesystem::path(path).parent_path().string();
   return directory.empty() ? "." : directory;
 }
@@ -103,38 +107,55 @@ int create(const std::string& name, const std::string& path) {
   return fd;
 }
 
-// Appends the temporary file `name`. It is read, not mapped: mapped pages would count as memory of
-// this process.
-void copy_to(Writer& out, const std::string& name, const std::string& path) {
-  std::ifstream in(name, std::ios::binary);
-  std::vector<char> bytes(1 << 20);
-  while (in) {
-    in.read(bytes.data(), std::streamsize(bytes.size()));
-    out.write({bytes.data(), size_t(in.gcount())});
-  }
-  if (!in.eof()) throw IoError("read", path, errno);
-}
-
 }  // namespace
 
 // A temporary file in the directory of `path`, removed by the destructor. Messages name `path`.
-struct SafetensorsSpool::Part {
+struct SpoolPart {
   TemporaryFile file;
   Writer out;
-  explicit Part(const std::string& path)
+  explicit SpoolPart(const std::string& path)
       : file(temporary_name(directory_of(path))), out(create(file.name(), path), path) {}
-  ~Part() {
+  ~SpoolPart() {
     std::error_code ignored;
     std::filesystem::remove(file.name(), ignored);
   }
+  // Passes the file to the sink. It is read, not mapped: mapped pages would count as memory of this
+  // process.
+  void read(const std::string& path, const ByteSink& sink) const {
+    std::ifstream in(file.name(), std::ios::binary);
+    std::vector<char> bytes(1 << 20);
+    while (in) {
+      in.read(bytes.data(), std::streamsize(bytes.size()));
+      sink(bytes.data(), size_t(in.gcount()));
+    }
+    if (!in.eof()) throw IoError("read", path, errno);
+  }
 };
+
+RowSpool::RowSpool(const std::string& path)
+    : path_(path), rows_(std::make_unique<SpoolPart>(path)) {}
+
+RowSpool::~RowSpool() = default;
+
+void RowSpool::add(std::string_view bytes) { rows_->out.write(bytes); }
+
+void RowSpool::close(const std::string& name, const std::string& dtype, std::vector<int64_t> shape,
+                     std::map<std::string, std::string> metadata) {
+  const int64_t bytes = rows_->out.bytes_written();
+  rows_->out.close();
+  int64_t row = element_size(dtype);
+  for (const int64_t d : shape) row *= d;
+  shape.insert(shape.begin(), bytes / row);
+  const auto read = [&](const ByteSink& sink) { rows_->read(path_, sink); };
+  write_safetensors(path_, {{name, dtype, shape, read}}, std::move(metadata));
+}
 
 SafetensorsSpool::SafetensorsSpool(const std::string& path,
                                    std::map<std::string, std::string> metadata)
     : path_(path),
       metadata_(std::move(metadata)),
-      header_(std::make_unique<Part>(path)),
-      data_(std::make_unique<Part>(path)) {
+      header_(std::make_unique<SpoolPart>(path)),
+      data_(std::make_unique<SpoolPart>(path)) {
   header_->out.write("{");
 }
 
@@ -173,9 +194,12 @@ void SafetensorsSpool::close() {
       const char byte = char(uint64_t(padded) >> (8 * i));
       out.write({&byte, 1});
     }
-    copy_to(out, header_->file.name(), path_);
+    const auto write = [&](const void* data, size_t size) {
+      out.write({static_cast<const char*>(data), size});
+    };
+    header_->read(path_, write);
     out.write(std::string(size_t(padded - header_bytes), ' '));
-    copy_to(out, data_->file.name(), path_);
+    data_->read(path_, write);
   });
 }
 

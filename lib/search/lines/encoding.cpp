@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "lib/base/error.h"
 #include "lib/checkpoint/safetensors.h"
@@ -118,6 +119,7 @@ std::vector<EncodedLine::Filled> LineEncoder::best_tokens(Matrix logits) {
   for (int id = 0; id < int(vocabulary); ++id)
     if (id != Vocabulary::eos && std::count(forbidden.begin(), forbidden.end(), id) == 0)
       order.push_back(id);
+  if (order.empty()) throw DataError(models_.name() + " forbids every token: no mask can be filled");
   const size_t count = std::min(order.size(), size_t(nbest_));
   std::partial_sort(order.begin(), order.begin() + ptrdiff_t(count), order.end(),
                     [&](int a, int b) {
@@ -150,6 +152,7 @@ std::vector<EncodedLine> LineEncoder::run(const std::vector<std::vector<int>>& l
   Tensor hidden = transformer_.hidden(context, {&side, 1});
   if (!options_.embed.empty()) {
     read_vectors(hidden.value(), offsets, out);
+    models_.check_unchanged();
     return all;
   }
   const Tensor logits = transformer_.logits(context, std::move(hidden));
@@ -157,6 +160,7 @@ std::vector<EncodedLine> LineEncoder::run(const std::vector<std::vector<int>>& l
     for (size_t i = 0; i < sentences[s].size(); ++i)
       if (sentences[s][i] == mask_token)
         out[s]->masks.push_back(best_tokens(logits.value().slice(offsets[s] + int64_t(i), 1)));
+  models_.check_unchanged();
   return all;
 }
 
@@ -179,23 +183,11 @@ std::string LineEncoder::format(const std::vector<int>& ids, const EncodedLine& 
   return out + "\n";
 }
 
-namespace {
-
-// A matrix of vectors as one tensor, a row for each line; blank lines have zeros.
-void write_vectors(const std::string& path, const std::vector<float>& rows, int64_t width) {
-  TensorSource tensor{
-      "vectors", "F32", {int64_t(rows.size()) / width, width}, [&](const ByteSink& sink) {
-        sink(rows.data(), rows.size() * sizeof(float));
-      }};
-  write_safetensors(path, {tensor}, {{"format", "tx-vectors"}});
-}
-
-}  // namespace
-
 void encode_lines(TextReader& in, LineEncoder& encoder, const std::string& vectors, Writer& out,
                   const Log& log) {
   CutWarnings cuts(log);
-  std::vector<float> rows;
+  std::optional<RowSpool> rows;
+  if (!vectors.empty()) rows.emplace(vectors);
   bool more = true;
   std::string text;
   std::vector<std::vector<int>> lines;
@@ -217,17 +209,18 @@ void encode_lines(TextReader& in, LineEncoder& encoder, const std::string& vecto
              in.ready(wait_ms));
     const std::vector<EncodedLine> found = encoder.run(lines);
     for (size_t i = 0; i < lines.size(); ++i) {
-      if (vectors.empty()) {
+      if (!rows) {
         out.write(encoder.format(lines[i], found[i]));
         continue;
       }
       std::vector<float> vector = found[i].vector;
       vector.resize(size_t(encoder.width()));  // zeros for a blank line
-      rows.insert(rows.end(), vector.begin(), vector.end());
+      rows->add({reinterpret_cast<const char*>(vector.data()), vector.size() * sizeof(float)});
     }
     out.flush();
   }
-  if (!vectors.empty()) write_vectors(vectors, rows, encoder.width());
+  // A row for each line.
+  if (rows) rows->close("vectors", "F32", {encoder.width()}, {{"format", "tx-vectors"}});
   cuts.at_end();
 }
 

@@ -60,3 +60,15 @@ expect_stderr_contains 'long:1: 3 tokens, cut to the first 2 (--max-length)'
 printf 'w5\t<mask>\n' > tabbed
 expect_status 0 tx-decode -m model tabbed
 [ "$(last_stdout | awk -F '\t' '{ print NF }')" -eq 3 ] || fail "$(last_stdout)"
+
+# --vectors is written as it is computed: memory does not grow with the text. A device is written too.
+awk 'BEGIN { for (i = 0; i < 2000000; ++i) print "" }' > blank
+tx-decode -m model --embed mean --vectors large.safetensors blank &
+watch_memory $!
+wait $! || fail 'many vectors'
+[ "$(wc -c < large.safetensors)" -gt 256000000 ] || fail 'not all vectors'
+[ "$peak" -lt 100000 ] || fail "$peak KiB in memory"
+rm large.safetensors
+expect_status 0 tx-decode -m model --embed mean --precision fp32 --vectors /dev/stdout in
+expect_stdout_file vectors.safetensors
+[ -z "$(find . -name '*.tmp')" ] || fail "temporary files left"
