@@ -1,5 +1,6 @@
 #include "lib/base/outputs.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -93,6 +94,9 @@ void check_output(const std::string& option, const std::string& output,
     if (S_ISDIR(in.st_mode) && holds(input, out))
       refuse(title + " is in the input directory " + input);
   }
+  // Now rather than after long work.
+  if (::faccessat(AT_FDCWD, output.c_str(), W_OK, AT_EACCESS) != 0)
+    throw IoError("write", output, errno);
 }
 
 }  // namespace tx

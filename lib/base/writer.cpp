@@ -38,7 +38,10 @@ constexpr size_t buffer_bytes = 1 << 16;
       const std::string place = fd < 0 ? path : "/proc/self/fd/" + std::to_string(fd);
       const int64_t free = free_bytes(place);
       detail = std::to_string(free >> 20) + " MiB free";
-      if (number == ENOSPC || number == EDQUOT) detail += "; free some space";
+      if (number == ENOSPC && !has_free_inodes(place))
+        detail = "no inodes are left on this file system; delete some files";
+      else if (number == ENOSPC || number == EDQUOT)
+        detail += "; free some space";
     } catch (const IoError&) {  // report the failed write without the free space
     }
   }
@@ -211,13 +214,19 @@ void write_atomically(const std::string& path, const std::function<void(Writer&)
     return;
   }
   if (exists && S_ISDIR(info.st_mode)) throw IoError("write", path, EISDIR);
+  // A rename would replace a file that this process may not write.
+  if (exists && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0)
+    fail_to_write(path, errno);
   const std::string target = follow_links(path), directory = directory_of(target);
   std::optional<TemporaryFile> temporary;
   const int fd = create_temporary(directory, path, temporary);
   const char* name = temporary->name().c_str();
   try {
     Writer writer(fd, path);
-    if (exists) (void)!::fchmod(fd, info.st_mode & 07777);  // keeps its permissions
+    if (exists) {  // keeps its owner, if this process may give files away, and its permissions
+      (void)!::fchown(fd, info.st_uid, info.st_gid);
+      (void)!::fchmod(fd, info.st_mode & 07777);
+    }
     content(writer);
     writer.flush();
     failpoint("sync");

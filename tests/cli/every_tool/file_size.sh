@@ -45,3 +45,12 @@ small_train -o told --steps 1 --valid-command "ulimit -f 1; head -c 9999 /dev/ze
 # /dev/full is not a disk: the message gives no free space.
 expect_status 1 sh -c 'exec tx-bpe encode -m words text > /dev/full'
 expect_stderr "tx-bpe: cannot write standard output: No space left on device"
+
+# A file system without inodes, where this test may mount one, is named as such.
+mkdir mounted
+unshare -m sh -c 'mount -t tmpfs -o nr_inodes=2,size=1m none mounted && : > mounted/one &&
+  tx-bpe train --type words -o mounted/words text' 2> log || true
+if ! grep -q 'unshare:\|mount:' log; then
+  grep -q 'cannot write mounted/words: No space left on device (no inodes are left on this file system; delete some files)' \
+    log || fail "$(cat log)"
+fi

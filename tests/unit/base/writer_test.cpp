@@ -7,6 +7,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
+#include "lib/base/outputs.h"
 #include "tests/support.h"
 
 using namespace tx;
@@ -160,4 +161,28 @@ BOOST_AUTO_TEST_CASE(atomic_write_names_the_path_it_was_given) {
   BOOST_TEST(message(folder / "none/f") ==
              "cannot write " + (folder / "none/f") + ": No such file or directory");
   BOOST_TEST(message(folder.path()) == "cannot write " + folder.path() + ": Is a directory");
+}
+
+// Root may write everything, so the child becomes another user.
+BOOST_AUTO_TEST_CASE(atomic_write_needs_permission) {
+  const TempFolder folder;
+  const std::string path = folder.file("f", "old");
+  BOOST_REQUIRE(chmod(path.c_str(), 0444) == 0);
+  BOOST_REQUIRE(chmod(folder.path().c_str(), 0777) == 0);
+  const auto child = tx_test::run_in_child([&] {
+    if (::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) return 2;
+    const std::string wanted = "cannot write " + path + ": Permission denied";
+    if (message_of<IoError>([&] { write_atomically(path, "new"); }) != wanted) return 3;
+    if (message_of<IoError>([&] { check_output("--out", path, {}); }) != wanted) return 4;
+    write_atomically(folder / "g", "new");
+    return 0;
+  });
+  BOOST_TEST(child.status == 0);
+  BOOST_TEST(bytes_of(path) == "old");
+  BOOST_TEST(bytes_of(folder / "g") == "new");
+  if (::geteuid() != 0) return;
+  write_atomically(folder / "g", "root's");  // the owner stays
+  struct stat info;
+  BOOST_REQUIRE(stat((folder / "g").c_str(), &info) == 0);
+  BOOST_TEST(info.st_uid == 65534u);
 }
