@@ -1,5 +1,6 @@
 #include "lib/live/live.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -141,6 +142,7 @@ class LiveModel {
   }
   void append_int8(std::string& out, const ParameterEntry& e) const;
   void append_floats(std::string& out, const ParameterEntry& e) const;
+  void check_finite(const float* values, int64_t count, const ParameterEntry& e) const;
   Json vocabularies() const;
 
   std::string name_;
@@ -151,6 +153,11 @@ class LiveModel {
 };
 
 void append_padding(std::string& out) { out.resize(size_t(aligned(int64_t(out.size())))); }
+
+void LiveModel::check_finite(const float* values, int64_t count, const ParameterEntry& e) const {
+  if (std::all_of(values, values + count, [](float x) { return std::isfinite(x); })) return;
+  throw DataError(name_ + " is damaged: " + e.name + " has a weight that is not a finite number");
+}
 
 // Quantised like the weights of tx-decode --precision int8; those of an int8 file are not changed.
 void LiveModel::append_int8(std::string& out, const ParameterEntry& e) const {
@@ -172,6 +179,7 @@ void LiveModel::append_int8(std::string& out, const ParameterEntry& e) const {
         out += char(from[i / 4 * 4 * kInt8Group + 4 * r + i % 4] - 128);
   }
   append_padding(out);
+  check_finite(mapped.groups ? mapped.scales : scales.data(), e.rows, e);
   append(out, mapped.groups ? mapped.scales : scales.data(), size_t(e.rows) * 4);
   append_padding(out);
 }
@@ -182,10 +190,11 @@ void LiveModel::append_floats(std::string& out, const ParameterEntry& e) const {
   std::vector<float> row(size_t(e.cols));
   for (int64_t r = 0; r < e.rows; ++r) {
     rows.read(r, 1, row.data());
+    check_finite(row.data(), e.cols, e);
     if (!half) append(out, row.data(), row.size() * 4);
     for (size_t i = 0; half && i < row.size(); ++i) {
       const uint16_t bits = to_half(row[i]);
-      if ((bits & 0x7FFF) == 0x7C00 && std::isfinite(row[i]))
+      if ((bits & 0x7FFF) == 0x7C00)
         throw DataError(name_ + ": " + e.name + " has a weight that f16 cannot represent, " +
                         std::to_string(row[i]) + ": give --weights int8");
       append(out, &bits, 2);

@@ -8,6 +8,7 @@ example of DECODER has markup as its second word. UNMASKED has a model of number
 trained without the causal mask. The weights of DAMAGED cannot be read.
 """
 import json
+import re
 import sys
 
 from browser import Browser, fail
@@ -364,6 +365,22 @@ def check_values(page):
     settled(page)
     if page.text("#stage-x") == before:
         fail("the values do not follow the changes")
+    text = page.value("document.querySelector('#source').value")
+    for typed in ("", text):  # without a text, values that were computed are not drawn
+        page.value("page.state.set({ query: 1 }); page.views.values.draw();"
+                   f" page.state.set({{ ...page.fresh, text: {json.dumps(typed)} }})")
+        page.wait(READY)
+        page.expect("document.querySelector('#error').hidden")
+        page.expect("document.querySelector('#panel').textContent.startsWith('Type a text')",
+                    not typed)
+    settled(page)
+
+
+def check_long_text(page):
+    """A text in the address that is too long is cut, as typing is."""
+    go(page, "text=one" + "%20" * 2100 + "two")
+    page.expect("document.querySelector('#source').value.length", 2000)
+    page.expect("document.querySelector('#note').textContent", "at most 2000 characters")
 
 
 def check_compare(page):
@@ -521,8 +538,16 @@ def check_decoder(page):
     page.click("#view-changes")
     page.click("#off-causal")
     expect_change(page, before, "no causal mask")
-    go(page, "view=values")
-    settled(page)
+    # Every number of a model whose vectors have different widths: a short one shows its last.
+    for feature in (0, 15):
+        go(page, f"view=values&head=1&feature={feature}")
+        settled(page)
+        said = page.value("[...document.querySelectorAll('#flow .figure, #flow dd')]"
+                          ".map((node) => node.textContent)")
+        lacking = [text for text in said
+                   if re.search(r"undefined|NaN|= *(?![-\u2212(]*[\d.x\u221e])", text)]
+        if lacking or len(said) < 15:
+            fail(f"number {feature}: {lacking or said}")
 
 
 def check_encoder(page):
@@ -548,7 +573,7 @@ def main():
     checks = {
         "page": (check_address, check_typing, check_about, check_terms, check_attention,
                  check_hand, check_beam,
-                 check_changes, check_target, check_values, check_compare, check_models, check_keys,
+                 check_changes, check_target, check_values, check_long_text, check_compare, check_models, check_keys,
                  check_tour, check_tour_on_phone, check_residual, check_links, check_sizes,
                  check_print),
         "alone": (check_address, check_compare),

@@ -1,7 +1,7 @@
 // make_model FILE [OPTION VALUE]...: writes a model with random weights, for tests of tools that
 // read models. Options and defaults: seed (1), words (60: the size of a vocabulary w4, w5, ...),
-// vocabulary (a file to use instead), d_model (32), d_ff (64), heads (4), layers (2),
-// max_positions (64), kind, positions, norm.
+// vocabulary (a file to use instead), d_model (32), d_ff (64), heads (4), d_k (d_model / heads),
+// d_v (d_k), layers (2), max_positions (64), kind, positions, norm.
 #include <cstdio>
 #include <map>
 
@@ -36,6 +36,8 @@ int run(const std::string& path, std::map<std::string, std::string> settings) {
   config.d_ff = number("d_ff", 64);
   config.heads = number("heads", 4);
   config.max_positions = number("max_positions", 64);
+  config.d_k = number("d_k", 0);
+  config.d_v = number("d_v", 0);
   if (settings.count("positions")) config.positions.name = settings.at("positions");
   if (settings.count("norm")) config.norm.name = settings.at("norm");
   config.resolve();

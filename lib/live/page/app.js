@@ -9,13 +9,14 @@ const views = [
 ];
 const typingPause = 120;  // ms without a key before the model runs
 const patience = 400;  // ms before the page shows a part of the output
+const longestText = 2000;
 
 const number = (text) => /^\d{1,6}$/.test(text);
 const optional = (check) => (text) => text === '' || check(text);
 
 function stateOf(kinds) {
   return new State({
-    text: { fallback: data.examples?.[0] ?? '', check: (text) => text.length <= 2000 },
+    text: { fallback: data.examples?.[0] ?? '', longest: longestText, check: () => true },
     view: { fallback: 'attention', check: oneOf(views.map(({ value }) => value)) },
     kind: { fallback: kinds.at(-1), check: oneOf(kinds) },
     layer: { fallback: '', check: optional(number) },
@@ -25,7 +26,7 @@ function stateOf(kinds) {
     beam: { fallback: '1', check: oneOf(beams) },
     alpha: { fallback: '1', check: oneOf(alphas) },
     prefix: { fallback: '', check: (text) => listOf(text).every(number) },
-    target: { fallback: '', check: (text) => text.length <= 2000 },
+    target: { fallback: '', longest: longestText, check: () => true },
     off: { fallback: '', check: (text) => listOf(text).every(isChange) },
     at: { fallback: '1', check: oneOf(temperatures) },
     ot: { fallback: '1', check: oneOf(temperatures) },

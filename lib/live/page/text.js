@@ -85,7 +85,8 @@ class TextPart {
     this.outputName.textContent = page.state.get('target') ? `${given} (given)` : output;
     this.translation.textContent = result?.text ?? '';
     this.logP.textContent = result ? result.logP.toFixed(4) : '';
-    this.note.textContent = !result ? '' : [result.cut && `source cut to ${result.cut} tokens`,
+    this.note.textContent = !result ? '' : [text.length >= longestText &&
+      `at most ${longestText} characters`, result.cut && `source cut to ${result.cut} tokens`,
       result.complete === false && 'cut at the maximum length'].filter(Boolean).join('; ');
     rebuild(this.sourceTokens, result?.source.tokens.map(({ id, text: token }, i) =>
       element('span', { class: 'token', title: `token ${i}, id ${id}`, 'data-below': id }, token)));

@@ -86,7 +86,10 @@ function normText(s, before, after) {
     decimal((x - mean) / deviation, 3)}, then scaled: ${s.at(after, s.feature)}`;
 }
 
-const pick = (name) => (s) => `number ${s.feature} = ${s.at(name, s.feature)}`;
+const pick = (name) => (s) => {
+  const i = s.indexIn(name);
+  return `number ${i} = ${s.at(name, i)}`;
+};
 
 // The stages before and after the table of the keys. A stage is shown if the pass has its value.
 const stagesBefore = [
@@ -97,7 +100,7 @@ const stagesBefore = [
     figure: (s) => normText(s, 'x', 'normed') },
   { name: 'q', title: 'Query', term: 'query', equation: (s) => `q = ${rotated(s, 'R')}${
     s.read('x')} W_Q`, text: 'A smaller vector that says what the token looks for.',
-    figure: (s) => `number ${s.number} = ${s.at('q', s.number)}` },
+    figure: pick('q') },
 ];
 const stagesAfter = [
   { name: 'head', title: 'Output of the head', equation: 'head = \u03a3_j a_j v_j',
@@ -106,7 +109,7 @@ const stagesAfter = [
       `tokens = ${s.at('head', s.number)}` },
   { name: 'joined', title: 'Heads joined', equation: 'z = Concat ( head )', text: 'The outputs ' +
     'of all heads next to each other.', figure: (s) => `head ${s.head} begins at number ${
-    s.head * s.config.d_v}; number ${s.joined} = ${s.at('joined', s.joined)}` },
+    s.head * s.config.d_v}; ${pick('joined')(s)}` },
   { name: 'projected', title: 'Projection', equation: 'z W_O', text: 'A learned mixture of all ' +
     'heads, as wide as the input.', figure: pick('projected') },
   { name: 'residual', title: 'Residual', term: 'residual',
@@ -131,7 +134,7 @@ const stagesAfter = [
     text: 'The gate decides how much of each inner unit passes.', figure: pick('gate') },
   { name: 'activated', title: 'Activation', equation: (s) => (s.value('gate') ? 'u = f ( g ) h'
     : 'u = f ( h )'), text: 'The only step of the network that is not linear.', figure: (s) =>
-    `number ${s.feature} = ${s.at('activated', s.feature)}; ${
+    `${pick('activated')(s)}; ${
       s.value('activated').filter((x) => x > 0).length} of ${
       s.value('activated').length} are above 0` },
   { name: 'ffn_out', title: 'Feed-forward, output', equation: 'u W_2 + b_2', text: 'Back to the ' +
@@ -149,8 +152,8 @@ const stagesAfter = [
 const keyColumns = [
   { name: 'k', title: 'Keys', equation: (s) => `k_j = ${rotated(s, 'R_j')}${
     s.read('x_j')} W_K`,
-    text: (s) => `The key of each token; of the marked token, number ${s.number} = ${
-      decimal(s.valueOf('k'), 3)}` },
+    text: (s) => `The key of each token; of the marked token, number ${
+      s.indexIn('k')} = ${decimal(s.valueOf('k'), 3)}` },
   { name: 'scores', title: 'Scores', equation: 'score_j = q \u00b7 k_j', text: (s) =>
     `The dot product of query and key: ${dotText(s.value('q'), s.row('k', s.key, s.config.d_k),
       s.value('scores')[s.key])}` },
@@ -199,7 +202,9 @@ class Trace {
   at(name, i) { return decimal(this.values[name].data[i], 3); }
   row(name, j, width) { return this.value(name).subarray(j * width, (j + 1) * width); }
   // The followed number of key or value j.
-  valueOf(name, j = this.key) { return this.row(name, j, this.config[`d_${name}`])[this.number]; }
+  valueOf(name, j = this.key) {
+    return this.row(name, j, this.config[`d_${name}`])[this.indexIn(name)];
+  }
   weighted(j) { return this.value('weights')[j] * this.valueOf('v', j); }
   // What a sub-layer reads: the vector, or with pre-norm the normalised vector. The keys and values
   // of cross-attention are those of the encoder's output.
@@ -207,10 +212,11 @@ class Trace {
     if (!this.pre || (name === 'x_j' && this.kind === 'cross')) return name;
     return { x: 'n', x_j: 'n_j', y: 'm' }[name];
   }
-  // Where the followed number stands in a vector.
+  // Where the followed number stands in a vector; the last place of one that is too short.
   indexIn(name) {
-    if (name === 'q' || name === 'head') return this.number;
-    return name === 'joined' ? this.joined : this.feature;
+    if (name === 'q' || name === 'k') return Math.min(this.number, this.config.d_k - 1);
+    if (name === 'v' || name === 'head') return this.number;
+    return Math.min(name === 'joined' ? this.joined : this.feature, this.value(name).length - 1);
   }
   shape(name) {
     if (name === 'k') return `${this.keys} \u00d7 ${this.config.d_k}`;
@@ -244,6 +250,7 @@ class ValuesView {
     try {
       const trace = await this.page.valuesAt(place);
       if (this.key !== key) return;
+      if (!this.page.result) return this.key = null;  // the text was deleted
       this.trace = trace;
       this.drawFlow();
     } catch (error) {

@@ -1,7 +1,8 @@
 // The state of the page, light and dark colours, and the keyboard.
 
 // The user's choices: named strings, stored in the URL after '#' so that a link restores the view.
-// fields: {name: {fallback, check}}; check(value) returns whether the value is valid.
+// fields: {name: {fallback, check, longest}}; check(value) returns whether the value is valid; a
+// longer one in the URL is cut.
 class State {
   constructor(fields) {
     this.fields = fields;
@@ -17,7 +18,7 @@ class State {
   read() {
     const given = new URLSearchParams(location.hash.slice(1));
     for (const [name, field] of Object.entries(this.fields)) {
-      const value = given.get(name);
+      const value = given.get(name)?.slice(0, field.longest) ?? null;
       this.values[name] = value !== null && field.check(value) ? value : field.fallback;
     }
   }

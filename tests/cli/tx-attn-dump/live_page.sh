@@ -9,7 +9,7 @@ small_train --layers 2 --steps 400 --save-every 400 --no-causal-mask -o unmasked
 small_train --steps 40 --save-every 40 -o second 2> run.log || fail "$(cat run.log)"
 script="<script>document.title='taken'</script>"
 printf '%s\n' 'tx-words 1' '<pad>' '<unk>' '<s>' '</s>' w4 w5 w6 w7 w8 w9 w10 w11 w12 w13 "$script" > words
-make_model decoder kind decoder vocabulary words layers 1 heads 2
+make_model decoder kind decoder vocabulary words layers 1 heads 2 d_k 4 d_v 16 d_ff 8
 make_model encoder kind encoder layers 1 heads 2
 head -n 3 valid.en > in
 echo 'six seven' >> in
