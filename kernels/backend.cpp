@@ -71,6 +71,7 @@ std::string describe_movers() try { return cuda().describe_ranks(); } catch (con
   return "NCCL: not used: " + std::string(error.what()) + "\n";
 }
 
-std::string describe_backends() { return lines_of("CPU", cpu) + lines_of("CUDA", cuda); }
+std::string describe_cpu() { return lines_of("CPU", cpu); }
+std::string describe_backends() { return describe_cpu() + lines_of("CUDA", cuda); }
 
 }  // namespace tx

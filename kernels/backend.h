@@ -26,6 +26,7 @@ std::string no_gpu_reason();
 AutoPrecision auto_precision(const std::string& device);  // of a resolved device
 // Lines for --version about every backend, or the reason why one cannot be loaded.
 std::string describe_backends();
+std::string describe_cpu();  // those about the CPU: libraries and instructions
 // Why bytes cannot be moved between GPUs of several processes; empty when they can.
 std::string no_mover_reason();
 std::string describe_movers();  // a line for --version

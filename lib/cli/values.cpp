@@ -146,9 +146,9 @@ void set_field(Option& option, const Json& json) {
                    *field = json.get<bool>();
                  },
                  [&](std::string* field) {
-                   // "" means "not given" and need not be one of the choices.
+                   // The initial value may be "", "not given", which is none of the choices.
                    const auto text = text_from(option, json);
-                   *field = text.empty() ? text : one_of_choices(option, text);
+                   *field = json == option.start ? text : one_of_choices(option, text);
                  },
                  [&](std::vector<std::string>* field) {
                    if (!json.is_array()) wrong_kind(option, "a list of strings");

@@ -35,6 +35,10 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return out;
 }
 
+struct Stopped {
+  int signal;
+};
+
 class Selftest {
  public:
   Selftest(const TrainOptions& options, std::vector<std::string> arguments)
@@ -98,14 +102,17 @@ pid_t Selftest::spawn(std::vector<std::string> arguments, const std::string& fai
 
 int Selftest::wait(pid_t child) const {
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  if (signals_.stop()) throw Error("stopped by signal " + signal_name(signals_.stop()));
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    if (signals_.stop()) ::kill(child, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  if (signals_.stop()) throw Stopped{signals_.stop()};
   if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
   if (WEXITSTATUS(status) == 0) return 0;
   const std::string text = read_file(folder_.path() + "/talk", 1 << 24);
-  const std::string message = "a run of the self-test failed:\n" + text.substr(0, 4000);
-  if (WEXITSTATUS(status) == 2) throw UsageError(message);
-  throw Error(message);
+  const std::string message = "a run of the self-test failed:", log = text.substr(0, 4000);
+  if (WEXITSTATUS(status) == 2) throw UsageError(message, log);
+  throw Error(message, log);
 }
 
 void Selftest::finish(const std::vector<std::string>& arguments) const {
@@ -197,7 +204,12 @@ int selftest_resume(const TrainOptions& options, std::vector<std::string> argume
   if (options.src.empty() || (two && options.tgt.empty()))
     throw UsageError(std::string("--selftest-resume trains on your text: give --src FILE") +
                      (two ? " and --tgt FILE" : ""));
-  return Selftest(options, std::move(arguments)).run(log);
+  try {
+    return Selftest(options, std::move(arguments)).run(log);
+  } catch (const Stopped& stopped) {
+    log.error("stopped by signal " + signal_name(stopped.signal));
+    return 128 + stopped.signal;
+  }
 }
 
 }  // namespace tx

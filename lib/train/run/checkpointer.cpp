@@ -248,9 +248,9 @@ Json TrainState::to_json(const Json& parts) const {
 
 TrainState TrainState::from_json(const Json& state, const std::string& where) {
   TrainState s;
-  s.step = state.at("step").get<int64_t>();
-  s.skipped = state.at("skipped").get<int64_t>();
-  s.tokens = state.at("tokens").get<int64_t>();
+  s.step = json_value<int64_t>(state, "step", where);
+  s.skipped = json_value<int64_t>(state, "skipped", where);
+  s.tokens = json_value<int64_t>(state, "tokens", where);
   const auto left = state.value("unfinished", std::string());
   for (const auto& [value, name] : names) {
     if (left != name) continue;

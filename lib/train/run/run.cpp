@@ -1,8 +1,10 @@
 #include "lib/train/run/run.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
+#include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/model/config.h"
@@ -16,12 +18,29 @@ Run::Run(const TrainOptions& options, RunSpec spec, const Replicas& replicas,
       replicas_(replicas),
       spec_(std::move(spec)),
       backend_(make_backend(options.device, options.threads)) {
+  if (replicas_.all() && options.device != "cuda") compare_processors(log);
   if (replicas_.leads()) set_products(log);
   const size_t program = anonymous_bytes();
   build_model();
   build_scorer(scorer);
   settle(program, log);
   if (scorer_) scorer_->reserve();
+}
+
+// Ranks of other processors, or with another TX_MAX_ISA, compute other last bits.
+void Run::compare_processors(const Log& log) const {
+  const char* limit = std::getenv("TX_MAX_ISA");
+  const std::string own = describe_cpu() + (limit ? limit : "");
+  const std::string mine = xxh3_hex(own.data(), own.size());
+  const World& ranks = *replicas_.all();
+  std::string all(size_t(ranks.size()) * mine.size(), ' ');
+  replicas_.all()->gather_all(mine.data(), mine.size(), all.data());
+  for (int r = 1; r < ranks.size() && replicas_.leads(); ++r)
+    if (all.compare(size_t(r) * mine.size(), mine.size(), mine) != 0)
+      return log.warn(
+          name_of_rank(r, ranks.cards()[size_t(r)].host) +
+          " has other CPU instructions or libraries than rank 0, so results depend on " +
+          "the number of ranks; compare tx-train --version and TX_MAX_ISA");
 }
 
 // --tune: matrix products use the algorithms that were fastest when the run began. A resumed run

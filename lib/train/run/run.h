@@ -61,6 +61,7 @@ class Run {
   void build_model();
   void build_scorer(const MakeTranslationScorer& make);
   void settle(size_t program, const Log& log);
+  void compare_processors(const Log& log) const;
   void set_products(const Log& log);
   void report_memory(const Log& log);
   bool first_of_part() const { return replicas_.divided() && replicas_.share().rank == 0; }

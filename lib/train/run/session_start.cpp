@@ -102,6 +102,8 @@ void Session::load(int64_t step) try {
   const Json saved = load_state(directory_.state(step), run_.whole(), run_.whole_optimizer_state(),
                                 reader.checksum());
   state_ = TrainState::from_json(saved, directory_.state(step));
+  if (state_.step != step)
+    throw DataError(directory_.state(step) + " is of step " + std::to_string(state_.step));
   spikes_.restore(saved);
   validator_.restore(saved);
   run_.set_feed(Json{{"packer", saved.at("packer")}});

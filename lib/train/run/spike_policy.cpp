@@ -115,10 +115,11 @@ Json SpikePolicy::state() const {
 }
 
 void SpikePolicy::restore(const Json& state) {
-  incidents_ = state.at("incidents").get<int64_t>();
-  incident_step_ = state.at("incident_step").get<int64_t>();
-  flights_ = state.at("flights").get<std::vector<int64_t>>();
-  not_finite_ = state.at("not_finite").get<int>();
+  const std::string where = "the training state";
+  incidents_ = json_value<int64_t>(state, "incidents", where);
+  incident_step_ = json_value<int64_t>(state, "incident_step", where);
+  flights_ = json_value<std::vector<int64_t>>(state, "flights", where);
+  not_finite_ = json_value<int>(state, "not_finite", where);
   spikes_.restore(state.at("losses"));
 }
 

@@ -117,16 +117,18 @@ Json Validator::state(int64_t step) const {
               {"bad_validations", bad_}};
 }
 
+constexpr const char* in_state = "the training state";
+
 int64_t Validator::best_of(const Json& state) {
-  return state.at("best_score").is_null() ? -1 : state.at("best_step").get<int64_t>();
+  return state.at("best_score").is_null() ? -1 : json_value<int64_t>(state, "best_step", in_state);
 }
 
 void Validator::restore(const Json& state) {
   const auto before = state.at("criterion").get<std::string>();
-  best_step_ = state.at("best_step").get<int64_t>();
+  best_step_ = json_value<int64_t>(state, "best_step", in_state);
   has_best_ = best_of(state) >= 0;
   if (has_best_) best_score_ = state.at("best_score").get<double>();
-  bad_ = state.at("bad_validations").get<int64_t>();
+  bad_ = json_value<int64_t>(state, "bad_validations", in_state);
   replaced_.clear();
   if (before == criterion()) return;
   if (has_best_ || bad_ > 0) replaced_ = before;

@@ -52,3 +52,33 @@ for option in kinds layers heads; do
   expect_usage_error "--$option has an empty value: expected LIST" tx-attn-dump -m model --$option ""
   expect_usage_error "--$option has an empty value: expected LIST" tx-attn-dump -m model --$option= in
 done
+
+# A model without a finite weight: 8 bytes of the first of its data are NaN.
+header=$(od -A n -t u8 -N 8 model | tr -d ' ')
+cp model damaged
+LC_ALL=C sed -i 's/"xxh3"/"Xxh3"/' damaged
+printf '\377\377\377\377\377\377\377\377' | dd of=damaged bs=1 seek=$((header + 8)) conv=notrunc 2> dd.log
+for weights in f16 int8; do
+  expect_status 1 tx-attn-dump -m damaged --html page.html --live --weights $weights
+  expect_stderr_contains 'damaged is damaged: '
+  expect_stderr_contains ' has a weight that is not a finite number'
+  expect_no_file page.html
+done
+
+# A model that forbids every token, even the end of the sentence.
+(
+  . "$TX_SOURCE/tests/cli/train.sh"
+  small_text
+)
+{
+  printf 'tx-pieces 1\n{"pieces":["<pad>","<unk>","<s>","</s>","\\u2581one"],"forbidden":[1,3,4]}\n'
+  cat bpe.model
+} > mapped
+make_model silent vocabulary mapped
+echo one > in
+expect_status 1 tx-attn-dump -m silent in
+expect_stderr 'tx-attn-dump: line 1: the translation has no tokens, not even the end: silent forbids all of them'
+make_model silent-encoder vocabulary mapped kind encoder
+echo '<mask>' > masked
+expect_status 1 tx-decode -m silent-encoder masked
+expect_stderr 'tx-decode: silent-encoder forbids every token: no mask can be filled'

@@ -42,6 +42,9 @@ last_stdout > wanted
 expect_status 0 tx-train --replay run
 expect_stdout_file wanted
 rm -rf none && mkdir none
+LC_ALL=C sed 's/"xxh3"/"Xxh3"/; s/"precision":"fp32"/"precision":"auto"/' run/flight-1.safetensors > open
+expect_status 1 tx-train --replay open
+expect_stderr 'tx-train: open does not name its precision'
 expect_status 1 tx-train --replay none
 expect_stderr_contains 'none has no flight record'
 rmdir none

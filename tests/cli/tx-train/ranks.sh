@@ -65,6 +65,15 @@ train="tx-train --src train.en --tgt train.de --vocab bpe.model --preset toy --t
 # shellcheck disable=SC2086  # lists of words
 expect_status 1 timeout 60 mpirun --oversubscribe --bind-to none -n 1 $train : -n 1 $train --lr 0.5
 expect_stderr_contains "tx-train: rank 1 on $(hostname): options differ from rank 0's"
+# A rank that may use other instructions.
+isa=AVX2
+[ "$(uname -m)" = x86_64 ] || isa=NEON
+# shellcheck disable=SC2086
+expect_status 0 timeout 60 mpirun --oversubscribe --bind-to none -n 1 $train -o isa : -n 1 env TX_MAX_ISA=$isa $train -o isa
+expect_stderr_contains "tx-train: warning: rank 1 on $(hostname) has other CPU instructions or libraries than rank 0"
+# shellcheck disable=SC2086
+expect_status 0 timeout 60 mpirun --oversubscribe --bind-to none -n 2 $train -o same
+expect_stderr_lacks 'instructions'
 # Where --preset auto is given, the other ranks take rank 0's choice.
 # shellcheck disable=SC2086
 expect_status 0 timeout 60 mpirun --oversubscribe --bind-to none -n 2 $train --preset auto

@@ -20,3 +20,14 @@ expect_usage_error "give --src FILE" tx-train --selftest-resume --vocab bpe.mode
 expect_status 1 small_train --selftest-resume --src missing.en
 expect_stderr_contains "missing.en"
 [ -z "$(ls temporary)" ] || fail "it leaves $(ls temporary)"
+
+# A signal ends it with the status that tx-train has.
+runner=exec
+small_train --selftest-resume > out 2> log &
+until grep -q 'measuring' log; do sleep 0.05; done
+kill -TERM $!
+status=0
+wait $! || status=$?
+[ $status -eq 143 ] || fail "status $status: $(cat log)"
+grep -q 'stopped by signal TERM' log || fail "$(cat log)"
+[ -z "$(ls temporary)" ] || fail "it leaves $(ls temporary)"

@@ -94,6 +94,9 @@ BOOST_AUTO_TEST_CASE(wrong_configurations_are_named) {
   BOOST_TEST(message(R"({"tie":1})") == "c.json: \"tie\" must be true or false");
   BOOST_TEST(message(R"({"src":["a",1]})") == "c.json: \"src\" must be a list of strings");
   BOOST_TEST(message(R"({"norm":"mid"})").starts_with("c.json: --norm mid: must be one of"));
+  BOOST_TEST(message(R"({"norm":""})").starts_with("c.json: --norm : must be one of"));
+  BOOST_TEST(
+      message("{\"norm\":\"a\\nb\\u001b\"}").starts_with("c.json: --norm a\\nb\\u001b: must"));
   BOOST_TEST(message(R"({"dropout":"high"})") == "c.json: \"dropout\" must be a number");
   for (const char* large : {R"({"layers":4294967298})", R"({"seed":-1})"}) {
     BOOST_TEST(message(large) != "", large);

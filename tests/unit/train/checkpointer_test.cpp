@@ -283,7 +283,11 @@ BOOST_AUTO_TEST_CASE(missing_and_unknown_files_are_reported) {
   for (const char* key : {"step", "skipped", "tokens"}) {
     Json without = TrainState{}.to_json(Json::object());
     without.erase(key);
-    BOOST_CHECK_THROW(TrainState::from_json(without, ""), Json::exception);
+    BOOST_CHECK_THROW(TrainState::from_json(without, ""), DataError);
+    for (const Json& odd : {Json(1e308), Json(1.5), Json("1"), Json(nullptr), Json(UINT64_MAX)}) {
+      without[key] = odd;
+      BOOST_CHECK_THROW(TrainState::from_json(without, ""), DataError);
+    }
   }
 }
 

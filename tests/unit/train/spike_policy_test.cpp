@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(a_policy_goes_on_from_its_state) {
   BOOST_TEST(a.flight == b.flight);
   BOOST_TEST(a.old_flight == b.old_flight);
   BOOST_TEST(to_text(other.state()) == to_text(one.state()));
-  BOOST_CHECK_THROW(other.restore(Json::object()), Json::exception);
+  BOOST_CHECK_THROW(other.restore(Json::object()), DataError);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
