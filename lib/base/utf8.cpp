@@ -143,6 +143,27 @@ void append_code_point(std::string& text, char32_t c) {
   }
 }
 
+bool is_white_space(char32_t c) {
+  return (c >= 9 && c <= 13) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F ||
+         c == 0x3000;
+}
+
+bool is_blank(std::string_view text) { return trimmed(text).empty(); }
+
+std::string_view trimmed(std::string_view text) {
+  for (size_t i = 0; i < text.size() && is_white_space(next_code_point(text, i)); i = 0)
+    text.remove_prefix(i);
+  while (!text.empty()) {
+    size_t last = text.size() - 1;
+    while (last > 0 && is_continuation(text[last])) --last;
+    size_t i = last;
+    if (!is_white_space(next_code_point(text, i))) break;
+    text = text.substr(0, last);
+  }
+  return text;
+}
+
 CharacterClass class_of(char32_t c) {
   const auto ranges = class_ranges();
   const auto range = std::ranges::lower_bound(ranges, c, std::ranges::less{}, &ClassRange::last);

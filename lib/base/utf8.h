@@ -1,4 +1,4 @@
-// UTF-8 and the classes of characters.
+// UTF-8, white space and the classes of characters.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -23,6 +23,13 @@ inline bool is_continuation(char byte) { return (uint8_t(byte) & 0xC0) == 0x80; 
 // Decodes the code point at text[i] of valid UTF-8 and advances i past it.
 char32_t next_code_point(std::string_view text, size_t& i);
 void append_code_point(std::string& text, char32_t c);
+
+// White space is Unicode's property White_Space. A line is blank if it is empty or only white
+// space; trimmed() removes white space at both ends of valid UTF-8. Metrics have a definition of
+// their own, that of the reference tools (lib/eval/tokenizers/unicode.h).
+bool is_white_space(char32_t c);
+bool is_blank(std::string_view text);
+std::string_view trimmed(std::string_view text);
 
 // Numbers, punctuation and symbols are the Unicode categories N, P and S.
 enum class CharacterClass : uint8_t { other, number, punctuation, symbol };

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "lib/base/error.h"
+#include "lib/base/utf8.h"
 #include "lib/checkpoint/safetensors.h"
 #include "lib/search/engine/hypothesis.h"
 #include "lib/search/lines/lines.h"

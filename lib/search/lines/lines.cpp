@@ -19,12 +19,6 @@ namespace {
 
 constexpr int64_t max_warnings = 10;
 
-bool is_white_space(char32_t c) {
-  return (c >= 9 && c <= 13) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
-         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F ||
-         c == 0x3000;
-}
-
 std::vector<int> ids_of(std::string_view text, LineForm form, const Vocabulary& vocabulary) {
   std::vector<int> ids;
   if (is_blank(text)) return ids;
@@ -33,14 +27,13 @@ std::vector<int> ids_of(std::string_view text, LineForm form, const Vocabulary& 
   return ids;
 }
 
-}  // namespace
-
-bool is_blank(std::string_view line) {
-  for (size_t i = 0; i < line.size();) {
-    if (!is_white_space(next_code_point(line, i))) return false;
-  }
-  return true;
+// The tokens of a prefix or phrase of the output.
+std::vector<int> phrase_ids(std::string_view text, LineForm form, const Translator& translator) {
+  if (form == LineForm::text) text = trimmed(text);
+  return ids_of(text, form, translator.models().target());
 }
+
+}  // namespace
 
 Line parse_line(std::string_view text, const LineOptions& options, const Translator& translator,
                 std::vector<int>& ids) {
@@ -75,8 +68,7 @@ int64_t parse_target(std::string_view text, const LineOptions& options,
 
 int64_t parse_prefix(std::string_view text, const LineOptions& options,
                      const Translator& translator, std::vector<int>& ids) {
-  if (options.form == LineForm::text) text = text.substr(0, text.find_last_not_of(" \r") + 1);
-  ids = ids_of(text, options.form, translator.models().target());
+  ids = phrase_ids(text, options.form, translator);
   const int64_t tokens = int64_t(ids.size());
   ids.resize(size_t(std::min(tokens, translator.max_source())));
   return tokens;
@@ -84,7 +76,7 @@ int64_t parse_prefix(std::string_view text, const LineOptions& options,
 
 std::vector<int> parse_phrase(std::string_view text, const LineOptions& options,
                               const Translator& translator) {
-  std::vector<int> ids = ids_of(text, options.form, translator.models().target());
+  std::vector<int> ids = phrase_ids(text, options.form, translator);
   const std::vector<int> never = translator.models().forbidden();
   for (const int id : ids)
     if (id == Vocabulary::eos || id == Vocabulary::unk || std::ranges::count(never, id))

@@ -37,9 +37,6 @@ struct Line {
   bool cut = false;      // only its first tokens are used; of a prompt, its last
 };
 
-// Empty, or only Unicode white space.
-bool is_blank(std::string_view line);
-
 // Sets `ids` to the line's tokens, none for a blank line, and returns the properties of the line.
 // DataError if the form is tokens or ids and a word is not a token or id of the vocabulary.
 Line parse_line(std::string_view text, const LineOptions& options, const Translator& translator,
@@ -48,8 +45,8 @@ Line parse_line(std::string_view text, const LineOptions& options, const Transla
 // after `prompt` tokens. Returns the number of tokens before the cut.
 int64_t parse_target(std::string_view text, const LineOptions& options,
                      const Translator& translator, std::vector<int>& labels, int64_t prompt = 0);
-// Sets `ids` to the tokens of a prefix of the output, cut to the maximum length of a source. Spaces
-// at the end of the text are ignored. Returns the number of tokens before the cut.
+// Sets `ids` to the tokens of a prefix of the output, cut to the maximum length of a source. White
+// space at its ends is ignored, as in phrases. Returns the number of tokens before the cut.
 int64_t parse_prefix(std::string_view text, const LineOptions& options,
                      const Translator& translator, std::vector<int>& ids);
 // The tokens of a phrase that an output must contain.
@@ -83,8 +80,9 @@ Translation join_parts(const std::vector<Translation>& parts, double alpha);
 //   scores         SCORE TAB LOG_P TAB TEXT
 //   list           LINE TAB RANK TAB SCORE TAB LOG_P TAB TEXT, one for each output
 //   word_scores    TAB LOG_P ... appended to each (WordScores)
-// then TAB and its element of `columns`, if there are any. With several columns a tab in TEXT becomes
-// a space. Logarithms are natural and have six decimals. prompt: the tokens that the outputs continue.
+// then TAB and its element of `columns`, if there are any. With several columns a tab in TEXT
+// becomes a space. Logarithms are natural and have six decimals. prompt: the tokens that the
+// outputs continue.
 std::string format_line(const Line& line, const Translation& translation,
                         const LineOptions& options, const Vocabulary& vocabulary,
                         const std::vector<std::string>& columns = {},

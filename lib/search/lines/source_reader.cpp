@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/base/utf8.h"
 #include "lib/text/parse.h"
 
 namespace tx {

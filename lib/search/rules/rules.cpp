@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdio>
 
+#include "lib/base/utf8.h"
 #include "lib/text/corpus.h"
 
 namespace tx {
@@ -50,9 +51,8 @@ std::vector<std::string> read_phrases(const std::string& path) {
   TextReader reader({path});
   std::vector<std::string> phrases;
   for (std::string line; reader.next(line);) {
-    while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.pop_back();
-    line.erase(0, line.find_first_not_of(' '));
-    if (!line.empty()) phrases.push_back(line);
+    if (const std::string_view phrase = trimmed(line); !phrase.empty())
+      phrases.emplace_back(phrase);
   }
   return phrases;
 }

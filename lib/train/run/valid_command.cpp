@@ -18,6 +18,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/utf8.h"
 #include "lib/train/run/signals.h"
 
 namespace tx {
@@ -154,13 +155,6 @@ std::optional<double> whole_number(std::string_view text) {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc() && stop == text.data() + text.size();
   return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr char white[] = " \t\r\n\f\v";
-  const size_t first = text.find_first_not_of(white);
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(white) - first + 1);
 }
 
 constexpr std::string_view lower_is_better_metric = "TER";

@@ -47,6 +47,20 @@ expect_usage_error '--constraints-file cannot be used with --constraints' \
   tx-decode -m one --constraints --constraints-file phrases text
 expect_usage_error 'standard input can be only one of the files' tx-decode -m one --constraints-file -
 
+# White space at the ends of a phrase is ignored.
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+make_model spm vocabulary bpe.model
+printf 'forty-two\tzwei\tdrei\n' > in
+printf 'forty-two\t\302\240 zwei \t\343\200\200\tdrei\342\200\250\r\n' > spaced
+tx-decode -m spm --constraints in > out
+expect_status 0 tx-decode -m spm --constraints spaced
+expect_stdout_file out
+cut -f 1 spaced > text
+cut -f 2- spaced > phrases
+expect_status 0 tx-decode -m spm --constraints-file phrases text
+expect_stdout_file out
+
 # Outputs that end before all phrases are counted and have the state unmet.
 printf 'w5\tw9 w10 w11 w12\nw6 w7\tw9\nw8\nw5\tw20 w21 w22\n' > in
 expect_status 0 tx-decode -m one --constraints --max-extra 1 --status records in

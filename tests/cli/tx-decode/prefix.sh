@@ -57,6 +57,12 @@ make_model spm vocabulary bpe.model
 printf 'forty-two\tzwei\303\244 \n' > in
 expect_status 0 tx-decode -m spm --prefix in
 last_stdout | grep -q "^zwei$(printf '\303\244')" || fail 'not the text'
+# White space at its ends is ignored.
+printf 'forty-two\tzwei drei\n' > in
+printf 'forty-two\t\342\200\250 zwei drei\302\240\r\n' > spaced
+tx-decode -m spm --prefix in > out
+expect_status 0 tx-decode -m spm --prefix spaced
+expect_stdout_file out
 printf 'w5\tw5 w6 w7\n' > in
 expect_status 0 tx-decode -m one --prefix --max-length 2 in
 expect_stderr_contains 'in:1: 3 tokens, cut to the first 2 (--max-length)'

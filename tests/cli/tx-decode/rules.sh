@@ -23,6 +23,12 @@ for rule in '--min-length 30' '--no-repeat 1' '--forbid words'; do
   expect_status 0 tx-decode -m one --max-extra 9 $rule in
   ! cmp -s free "$TX_LAST/stdout" || fail "$rule changes nothing"
 done
+# White space at the ends of a phrase is ignored.
+tx-decode -m one --max-extra 9 --forbid words in > out
+printf '\t\302\240%s\343\200\200 \r\n' "$(sed -n 1p words)" > spaced
+sed 1d words >> spaced
+expect_status 0 tx-decode -m one --max-extra 9 --forbid spaced in
+expect_stdout_file out
 expect_status 1 tx-decode -m one --forbid missing in
 expect_stderr 'tx-decode: cannot read missing: No such file or directory'
 expect_usage_error '--no-repeat cannot be used with --tgt' tx-decode -m one --no-repeat 2 --tgt in in

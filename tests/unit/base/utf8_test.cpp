@@ -79,4 +79,19 @@ BOOST_AUTO_TEST_CASE(untrusted_text_is_printable) {
                        "cod\xE2\x81\xA9\xE2\x80\xA8") == "\\u202ecod\\u2069\\u2028");
   BOOST_TEST(printable("\x9B"
                        "31m \xC3") == "\\x9b31m \\xc3");
+
+BOOST_AUTO_TEST_CASE(white_space) {
+  int count = 0;
+  for (char32_t c = 0; c <= 0x10FFFF; ++c) count += is_white_space(c);
+  BOOST_TEST(count == 25);  // the property White_Space of Unicode 15
+  BOOST_TEST(is_white_space(U'\u3000'));
+  BOOST_TEST(!is_white_space(U'\u200B'));
+  BOOST_TEST(is_blank(""));
+  BOOST_TEST(is_blank(" \t\r\u00A0\u3000\u2028"));
+  BOOST_TEST(!is_blank(" \u200B "));
+  BOOST_TEST(trimmed("") == "");
+  BOOST_TEST(trimmed("\u3000 \t") == "");
+  BOOST_TEST(trimmed("\u3000 \tä \u00A0ö\r\u2029") == "ä \u00A0ö");
+  BOOST_TEST(trimmed("a") == "a");
+  BOOST_TEST(trimmed("字 ") == "字");
 }
