@@ -73,6 +73,10 @@ class Mapped final : public MappedVocabulary {
     check_id(id);
     return std::string(table_.text(id));
   }
+  std::string token_bytes(int id) const override {
+    check_id(id);
+    return table_.bytes(id);
+  }
   int id_of(std::string_view token) const override { return table_.id_of(token); }
   bool is_byte(int id) const override {
     check_id(id);

@@ -118,6 +118,12 @@ class Subword final : public Vocabulary {
     return std::string(table_.text(id));
   }
 
+  std::string token_bytes(int id) const override {
+    check_id(id);
+    const bool spaced = sentinels_[size_t(id)] && id_of(space_sign) >= 0;  // restore_spaces()
+    return (spaced ? " " : "") + table_.bytes(id);
+  }
+
   int id_of(std::string_view token) const override { return table_.id_of(token); }
 
   std::optional<float> score(int id) const override {

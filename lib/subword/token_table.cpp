@@ -86,6 +86,13 @@ int TokenTable::id_of(std::string_view text) const {
   return slots_.empty() ? -1 : slots_[slot_of(text)];
 }
 
+std::string TokenTable::bytes(int id) const {
+  const Entry& entry = entries_[size_t(id)];
+  if (entry.kind == Kind::byte) return {entry.byte};
+  if (entry.kind == Kind::control || entry.kind == Kind::unknown) return "";
+  return std::string(surface(entry));
+}
+
 std::optional<std::string> TokenTable::join(std::span<const int> ids) const {
   std::string text, bytes;
   bool begun = false;

@@ -38,6 +38,8 @@ class TokenTable {
   }
   Kind kind(int id) const { return entries_[size_t(id)].kind; }
   char byte(int id) const { return entries_[size_t(id)].byte; }  // of a byte token
+  // What the token adds to a text; empty for control and unknown.
+  std::string bytes(int id) const;
   float score(int id) const { return entries_[size_t(id)].score; }
   int id_of(std::string_view text) const;  // -1: no such token
   int byte_id(char byte) const { return byte_ids_[static_cast<unsigned char>(byte)]; }

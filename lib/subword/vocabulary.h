@@ -91,6 +91,10 @@ class Vocabulary {
   // The text of a token; in vocabularies made by tx it has no space and no control character, so
   // tokens can be joined by spaces and split again. Outside [0, size): DataError.
   virtual std::string token(int id) const = 0;
+  // The bytes that a token adds to a text: a space for U+2581 and before a word of a list, one byte
+  // for a byte token, none for special tokens. Joined, those of an output are its decode(), but for
+  // one space at the beginning. Outside [0, size): DataError.
+  virtual std::string token_bytes(int id) const = 0;
   // The id of a token, -1 if there is no such token.
   virtual int id_of(std::string_view token) const = 0;
 

@@ -89,6 +89,12 @@ class Words final : public Vocabulary {
     return std::string(words_[id]);
   }
 
+  std::string token_bytes(int id) const override {
+    check_id(id);
+    if (id == pad || id == bos || id == eos) return "";
+    return " " + std::string(words_[id]);
+  }
+
   int id_of(std::string_view token) const override {
     const auto found = ids_.find(token);
     return found == ids_.end() ? -1 : found->second;

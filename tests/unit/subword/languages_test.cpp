@@ -36,6 +36,7 @@ BOOST_AUTO_TEST_CASE(a_source_begins_with_its_language) {
   BOOST_TEST(source_language(set.source()) == "de");
   BOOST_TEST(target_language(set.target()) == "fr");
   BOOST_TEST(set.target().decode(std::vector<int>{6, 4}) == "go");
+  BOOST_TEST(joined_bytes(set.target(), {6, 4}) == " go");
   check_trainable(set, "F");
 }
 

@@ -38,6 +38,12 @@ inline std::vector<int> encoded(const Vocabulary& vocabulary, std::string_view l
   return ids;
 }
 
+inline std::string joined_bytes(const Vocabulary& vocabulary, const std::vector<int>& ids) {
+  std::string text;
+  for (const int id : ids) text += vocabulary.token_bytes(id);
+  return text;
+}
+
 // Spaces, control characters, SentencePiece's own signs, words of the text, and characters of all
 // planes.
 inline std::string random_line(PhiloxStream& random) {

@@ -50,7 +50,12 @@ BOOST_AUTO_TEST_CASE(random_unicode_is_restored) {
   for (int i = 0; i < 20000; ++i) {
     const std::string line = random_line(random);
     BOOST_REQUIRE_EQUAL(round_trip(line), line);
+    BOOST_REQUIRE_EQUAL(joined_bytes(*model, encoded(*model, line)),
+                        (line.empty() ? "" : " ") + line);
   }
+  for (const int id : {Vocabulary::pad, Vocabulary::unk, Vocabulary::bos, Vocabulary::eos})
+    BOOST_TEST(model->token_bytes(id).empty());
+  BOOST_CHECK_THROW(model->token_bytes(model->size()), DataError);
 }
 
 // An unused token disables our own encoder, so SentencePiece encodes.
@@ -222,6 +227,7 @@ BOOST_AUTO_TEST_CASE(the_space_before_a_sentinel_belongs_to_it) {
   BOOST_TEST(held == (std::vector<int>{plain[0], first, plain[2], second}),
              boost::test_tools::per_element());
   BOOST_TEST(encoded(*v, "<extra_id_0> the")[0] == first);
+  BOOST_TEST(joined_bytes(*v, held) == " the <extra_id_0> the <extra_id_1>");
   for (const std::string line :
        {"the <extra_id_0> the <extra_id_1>", "<extra_id_0> the", "<extra_id_0>", " the"})
     BOOST_TEST(v->decode(encoded(*v, line)) == line);

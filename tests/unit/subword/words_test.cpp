@@ -37,6 +37,7 @@ BOOST_AUTO_TEST_CASE(encode_and_decode) {
              boost::test_tools::per_element());
   BOOST_TEST(encoded(*words, " \t").empty());
   BOOST_TEST(words->decode(std::vector<int>{2, 4, 1, 6, 3, 0}) == "a <unk> b");
+  BOOST_TEST(joined_bytes(*words, {2, 4, 1, 6, 3, 0}) == " a <unk> b");
   BOOST_CHECK_THROW(words->decode(std::vector<int>{8}), DataError);
 }
 
