@@ -8,9 +8,10 @@ namespace tx {
 
 // The sentences of a line of valid UTF-8, without the white space between them; the line itself if
 // there is only one. A sentence ends in . ! ? or an ellipsis, optionally closing quotes and
-// brackets, followed by a space and anything but a lower-case letter. A full stop after a single
-// letter or after digits does not end a sentence; one between spaces, as in tokenised text, does
-// before any letter. Chinese and Japanese full stops and marks need no space.
+// brackets, followed by white space (not a no-break space) and, after any punctuation, anything but
+// a lower-case letter. A full stop after a single letter or after digits does not end a sentence;
+// one between spaces, as in tokenised text, does before any letter. After Greek letters a semicolon
+// is a question mark. Marks of other scripts, such as those of Hindi and Chinese, need no space.
 std::vector<std::string_view> split_sentences(std::string_view line);
 
 // A link of a word alignment: positions of words from 0.
