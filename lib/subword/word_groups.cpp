@@ -1,6 +1,6 @@
 #include "lib/subword/word_groups.h"
 
-#include "lib/subword/token_table.h"
+#include "lib/base/utf8.h"
 
 namespace tx {
 
@@ -16,10 +16,32 @@ bool has_subwords(const Vocabulary& vocabulary) { return vocabulary.kind() != "w
 
 WordSigns signs_of(const Vocabulary& vocabulary, int id) {
   const std::string text = vocabulary.token(id);
-  std::string_view rest = text;
-  while (rest.starts_with(space_sign)) rest.remove_prefix(space_sign.size());
-  return {is_special(id), text.starts_with(space_sign), rest.empty(),
-          text.size() > joiner.size() && text.ends_with(joiner)};
+  WordSigns signs{.special = is_special(id),
+                  .joins = text.size() > joiner.size() && text.ends_with(joiner)};
+  const std::string bytes = signs.special ? "" : vocabulary.token_bytes(id);
+  signs.byte = vocabulary.is_byte(id) && bytes.size() == 1;
+  if (signs.byte) signs.value = bytes[0];
+  if (bytes.empty() || (signs.byte && uint8_t(bytes[0]) >= 0x80)) return signs;
+  size_t next = 0;
+  signs.space = is_white_space(next_code_point(bytes, next));
+  signs.spaces = is_blank(bytes);
+  return signs;
+}
+
+// Marks the bytes of white space that is written in several byte tokens.
+void mark_spaces(std::vector<WordSigns>& tokens) {
+  for (size_t i = 0; i < tokens.size();) {
+    std::string bytes;
+    const size_t begin = i;
+    for (; i < tokens.size() && tokens[i].byte; ++i) bytes += tokens[i].value;
+    if (i == begin) ++i;
+    if (bytes.size() < 2 || count_invalid_utf8(bytes) > 0) continue;
+    for (size_t at = 0; at < bytes.size();) {
+      const size_t first = at;
+      if (!is_white_space(next_code_point(bytes, at))) continue;
+      for (size_t k = first; k < at; ++k) tokens[begin + k].space = tokens[begin + k].spaces = true;
+    }
+  }
 }
 
 // Finds the beginnings of words in a sequence of tokens.
@@ -47,9 +69,8 @@ class Scan {
 std::string text_of(const Vocabulary& vocabulary, const std::vector<int>& ids, bool subwords) {
   if (is_special(ids.front())) return vocabulary.token(ids.front());
   if (subwords) {
-    std::string text = vocabulary.decode(ids);
-    text.erase(0, text.find_first_not_of(' '));
-    return text;
+    const std::string text = vocabulary.decode(ids);
+    return std::string(trimmed(text));
   }
   std::string text;
   for (const int id : ids) {
@@ -60,24 +81,40 @@ std::string text_of(const Vocabulary& vocabulary, const std::vector<int>& ids, b
   return text;
 }
 
+std::vector<int64_t> starts_of(std::vector<WordSigns> tokens, bool subwords) {
+  if (subwords) mark_spaces(tokens);
+  std::vector<int64_t> starts;
+  Scan scan(subwords);
+  bool blank = false, follows = false;  // the word is white space; it follows a word of text
+  const auto close = [&] {              // white space at the end belongs to the word before it
+    if (subwords && blank && follows) starts.pop_back();
+  };
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const bool begins = scan.begins(tokens[i]);
+    if (tokens[i].special) close();
+    if (begins) {
+      follows = i > 0 && !tokens[i - 1].special;
+      starts.push_back(int64_t(i));
+    }
+    blank = tokens[i].spaces && (begins || blank);
+  }
+  close();
+  if (starts.empty()) return {0};
+  starts.push_back(int64_t(tokens.size()));
+  return starts;
+}
+
 }  // namespace
 
 WordGroups group_words(const Vocabulary& vocabulary, std::span<const int> ids) {
   const bool subwords = has_subwords(vocabulary);
-  WordGroups out;
-  std::vector<int> open;
-  const auto close = [&](size_t end) {
-    if (open.empty()) return;
-    out.starts.push_back(int64_t(end));
-    out.words.push_back(text_of(vocabulary, open, subwords));
-    open.clear();
-  };
-  Scan scan(subwords);
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (scan.begins(signs_of(vocabulary, ids[i]))) close(i);
-    open.push_back(ids[i]);
-  }
-  close(ids.size());
+  std::vector<WordSigns> tokens;
+  for (const int id : ids) tokens.push_back(signs_of(vocabulary, id));
+  WordGroups out{starts_of(std::move(tokens), subwords), {}};
+  for (size_t word = 0; word + 1 < out.starts.size(); ++word)
+    out.words.push_back(
+        text_of(vocabulary, {ids.begin() + out.starts[word], ids.begin() + out.starts[word + 1]},
+                subwords));
   return out;
 }
 
@@ -86,13 +123,9 @@ WordStarts::WordStarts(const Vocabulary& vocabulary) : subwords_(has_subwords(vo
 }
 
 std::vector<int64_t> WordStarts::operator()(std::span<const int> ids) const {
-  std::vector<int64_t> starts;
-  Scan scan(subwords_);
-  for (size_t i = 0; i < ids.size(); ++i)
-    if (scan.begins(signs_[size_t(ids[i])])) starts.push_back(int64_t(i));
-  if (starts.empty()) return {0};
-  starts.push_back(int64_t(ids.size()));
-  return starts;
+  std::vector<WordSigns> tokens;
+  for (const int id : ids) tokens.push_back(signs_[size_t(id)]);
+  return starts_of(std::move(tokens), subwords_);
 }
 
 }  // namespace tx

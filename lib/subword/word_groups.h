@@ -17,18 +17,20 @@ struct WordGroups {
   bool operator==(const WordGroups&) const = default;
 };
 
-// In a subword model a word begins at a token that begins with U+2581, the sign for a space; tokens
-// of signs only belong to the following word. In a list of words every token is a word, except that
-// one that ends in "@@" (subword-nmt) continues in the next. Special tokens (<s>, </s>) are
-// separate words.
+// In a subword model a word begins after white space: tokens of white space only belong to the
+// following word, at the end of a text to the last one. In a list of words every token is a word,
+// except that one that ends in "@@" (subword-nmt) continues in the next. Special tokens (<s>, </s>)
+// are separate words.
 WordGroups group_words(const Vocabulary& vocabulary, std::span<const int> ids);
 
 // The properties of a token that determine words.
 struct WordSigns {
   bool special = false;
-  bool space = false;   // begins with U+2581
-  bool spaces = false;  // consists of U+2581
+  bool space = false;   // begins with white space
+  bool spaces = false;  // consists of white space
   bool joins = false;   // ends in "@@"
+  bool byte = false;    // a byte token, and its byte
+  char value = 0;
 };
 
 // The starts of words without their text, fast: the properties of all tokens are looked up once.

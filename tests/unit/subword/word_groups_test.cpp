@@ -36,7 +36,8 @@ BOOST_AUTO_TEST_CASE(starts_alone_are_the_same) {
   const auto list =
       parse_vocabulary("tx-words 1\n<pad>\n<unk>\n<s>\n</s>\nun@@\nseen\n@@\ndog\n", "words");
   const WordStarts of_model(*model), of_list(*list);
-  for (const char* line : {"", "the", "the unseen Straßenmachine ☃ is 12.", " the   dog  ", "  "}) {
+  for (const char* line :
+       {"", "the", "the unseen Straßenmachine ☃ is 12.", " the   dog  ", "  ", "a\u3000dog\t"}) {
     std::vector<int> ids = encoded(*model, line);
     BOOST_TEST(of_model(ids) == group_words(*model, ids).starts, boost::test_tools::per_element());
     ids.insert(ids.begin(), Vocabulary::bos);
@@ -47,14 +48,21 @@ BOOST_AUTO_TEST_CASE(starts_alone_are_the_same) {
   BOOST_TEST(of_list(ids) == group_words(*list, ids).starts, boost::test_tools::per_element());
 }
 
-// Several spaces belong to the word after them; at the end they are a word without text.
+// White space belongs to the word after it; at the end, to the word before.
 BOOST_AUTO_TEST_CASE(spaces_in_a_row) {
   const auto model = subwords();
   const std::vector<int> ids = encoded(*model, "the   dog");
   const WordGroups groups = group_words(*model, ids);
   BOOST_TEST(groups.words == (Words{"the", "dog"}), boost::test_tools::per_element());
-  BOOST_TEST(group_words(*model, encoded(*model, "the  ")).words == (Words{"the", ""}),
-             boost::test_tools::per_element());
+  for (const char* line :
+       {"the dog ", "the dog  ", " the\tdog\r", "the\u3000dog\u00A0", "the\u2028dog"}) {
+    std::vector<int> two = encoded(*model, line);
+    BOOST_TEST(group_words(*model, two).words == (Words{"the", "dog"}),
+               boost::test_tools::per_element());
+    two.push_back(Vocabulary::eos);
+    BOOST_TEST(group_words(*model, two).words == (Words{"the", "dog", "</s>"}),
+               boost::test_tools::per_element());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(words_of_a_list) {
