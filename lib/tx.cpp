@@ -79,8 +79,8 @@ TranslatorOptions translator_options(const std::vector<std::string>& paths,
   return o;
 }
 
-std::string one_line(std::string line) {
-  std::replace(line.begin(), line.end(), '\n', ' ');
+std::string valid_line(const std::string& text) {
+  std::string line = one_line(text);
   repair_utf8(line);
   return line;
 }
@@ -93,7 +93,13 @@ std::vector<Source> read_lines(const std::vector<std::string>& lines,
                                const Translator& translator) {
   std::vector<Source> sources(lines.size());
   for (size_t i = 0; i < lines.size(); ++i) {
-    parse_line(one_line(lines[i]), {}, translator, sources[i].ids);
+    std::string line = lines[i];  // a prompt keeps its line feeds if they have a token
+    const bool keeps = translator.continues() && translator.models().source().id_of("<0x0A>") >= 0;
+    if (keeps)
+      repair_utf8(line);
+    else
+      line = valid_line(line);
+    parse_line(line, {}, translator, sources[i].ids);
     sources[i].line = int64_t(i) + 1;
   }
   return sources;
@@ -168,8 +174,8 @@ std::vector<Hypothesis> Model::complete(const std::string& line,
                                         const std::string& beginning) const {
   const Translator& translator = state_->of_kind(ModelKind::encoder_decoder, "translating");
   Source one;
-  parse_line(one_line(line), {}, translator, one.ids);
-  parse_prefix(one_line(beginning), {}, translator, one.prefix);
+  parse_line(valid_line(line), {}, translator, one.ids);
+  parse_prefix(valid_line(beginning), {}, translator, one.prefix);
   const std::vector<Translation> found = translator.translate({&one, 1});
   std::vector<Hypothesis> out;
   for (const TokenHypothesis& h : found.front())
@@ -189,8 +195,8 @@ Hypothesis Model::score(const std::string& source, const std::string& target) co
   if (!state_->outputs) state_->check(ModelKind::encoder_decoder, "scoring");
   const Translator& translator = *state_->outputs;
   Source one;
-  std::string given = one_line(target);
-  parse_line(one_line(source), {}, translator, one.ids);
+  std::string given = valid_line(target);
+  parse_line(valid_line(source), {}, translator, one.ids);
   if (translator.continues()) {
     if (given.starts_with(' ')) given.erase(0, 1);  // each word that is encoded brings its own
     one.opens = one.ids.empty() && !is_blank(given);
@@ -215,10 +221,13 @@ std::vector<std::vector<Hypothesis>> Model::continued(
   const std::vector<Translation> found = translator.translate(sources);
   std::vector<std::vector<Hypothesis>> out(prompts.size());
   for (size_t i = 0; i < out.size(); ++i)
-    for (const TokenHypothesis& h : found[i])
-      out[i].push_back({before_stop(continuation_text(vocabulary, sources[i].ids, h.ids),
-                                    state_->options.search.stops),
-                        h.score, h.log_p});
+    for (const TokenHypothesis& h : found[i]) {
+      std::string text = before_stop(continuation_text(vocabulary, sources[i].ids, h.ids),
+                                     state_->options.search.stops);
+      if (text.starts_with(' ') && brings_space(prompts[i], sources[i].ids, vocabulary))
+        text.erase(0, 1);
+      out[i].push_back({std::move(text), h.score, h.log_p});
+    }
   return out;
 }
 
@@ -252,7 +261,7 @@ std::vector<std::vector<float>> Model::embed(const std::vector<std::string>& lin
     tokens = 0;
   };
   for (const std::string& line : lines) {
-    const std::string text = one_line(line);
+    const std::string text = valid_line(line);
     batch.push_back(is_blank(text) ? std::vector<int>() : encoder.parse(text));
     batch.back().resize(std::min(batch.back().size(), size_t(encoder.longest())));
     tokens += int64_t(batch.back().size()) + 1;
@@ -279,7 +288,7 @@ int Subwords::size() const { return state_->vocabulary->size(); }
 
 std::vector<int> Subwords::ids(const std::string& line) const {
   std::vector<int> ids;
-  state_->vocabulary->encode(one_line(line), ids);
+  state_->vocabulary->encode(valid_line(line), ids);
   return ids;
 }
 

@@ -91,8 +91,9 @@ class Model {
   Hypothesis score(const std::string& source, const std::string& target) const;
 
   // The continuation of a prompt, with a leading space if it begins a word: prompt + continuation
-  // is the whole text. Of a prompt longer than the model allows, the last tokens are used. A blank
-  // prompt has an empty continuation.
+  // is the whole text. Line feeds stay, in a prompt if the vocabulary has byte tokens. Of a prompt
+  // longer than the model allows, the last tokens are used. A blank prompt has an empty
+  // continuation.
   std::string continuation(const std::string& prompt) const;
   std::vector<std::string> continuations(const std::vector<std::string>& prompts) const;
   // The best continuations, best first, like hypotheses().

@@ -15,7 +15,8 @@ ItemReader::ItemReader(const DumpOptions& options, const Translator& translator,
     : translator_(translator),
       log_(log),
       in_(options.files, options.target, options.strict),
-      cuts_(log) {}
+      cuts_(log),
+      unknown_(log, translator.models().source()) {}
 
 bool ItemReader::read(std::vector<Item>& items) {
   items.clear();
@@ -38,15 +39,19 @@ bool ItemReader::next(Item& item) {
   if (ended_) return false;
   const TextReader& text = in_.text();
   item.line = item.source.line = text.line_number();
+  const Vocabulary& vocabulary = translator_.models().source();
   if (translator_.continues()) {
     take_text(item);
+    unknown_.add(text, unknown_text(text_, item.target, LineForm::text, vocabulary));
     return true;
   }
   if (translator_.models().kind() == ModelKind::encoder) {
     take_masked(item);
+    unknown_.add(text, unknown_masked(text_, item.source.ids, vocabulary));
     return true;
   }
   const Line line = parse_line(text_, {}, translator_, item.source.ids);
+  unknown_.add(text, line.unknown);
   if (line.cut) cuts_.add(text, line.tokens, translator_.max_source(), translator_.limit());
   item.text = text_;
   if (in_.other() && !line.blank) take_target(item);
@@ -82,6 +87,7 @@ void ItemReader::take_target(Item& item) {
 
 void ItemReader::warn_at_end() const {
   cuts_.at_end();
+  unknown_.at_end();
   for (const std::string& warning : in_.warnings()) log_.warn(warning);
 }
 

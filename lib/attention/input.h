@@ -45,6 +45,7 @@ class ItemReader {
   std::exception_ptr failure_;
   bool ended_ = false;
   CutWarnings cuts_;
+  UnknownText unknown_;
 };
 
 }  // namespace tx

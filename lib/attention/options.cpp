@@ -39,8 +39,9 @@ void DumpOptions::describe(Options& options) {
            "A record grows with the square of the length.")
       .range(1, 100000);
   options
-      .flag("--strict", strict, "stop at the first line that is not valid UTF-8",
-            "Otherwise invalid bytes become U+FFFD and are counted in a warning.")
+      .flag("--strict", strict, "stop at invalid UTF-8 and at text that is not in the vocabulary",
+            "Otherwise invalid bytes become U+FFFD, text that has no token becomes <unk>, and both "
+            "are counted in a warning.")
       .goes_with({"--live"});
   selection.describe(options);
   options.at("what").excludes({"--heatmap"}, "a map shows weights");

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace tx {
@@ -15,7 +16,8 @@ struct Source {
   std::vector<int> prefix = {};
   // With SearchOptions::constraints, the phrases that the output must contain; none is empty.
   std::vector<std::vector<int>> phrases = {};
-  bool opens = false;  // language models: the output is a whole text, without a prompt
+  std::string gap = {};  // of a part of a line, the white space between the previous part and it
+  bool opens = false;    // language models: the output is a whole text, without a prompt
   bool blank() const { return ids.empty() && !opens; }  // the output is empty
   // The length that --max-extra is added to: that of the source, or of the prefix if it is longer.
   int64_t tokens() const { return int64_t(std::max(ids.size(), prefix.size())); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 
 namespace tx {
 
@@ -19,15 +20,27 @@ std::string name_of(const std::string& token) {
   return framed ? token.substr(2, token.size() - 4) : token;
 }
 
+// "a, b and c"; of more than ten names the first ten, "and 5 more".
+std::string first_ten(const std::vector<std::string>& names) {
+  const size_t shown = std::min<size_t>(names.size(), 10);
+  std::string text;
+  for (size_t i = 0; i < shown; ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  if (names.size() == shown) return text;
+  return text + " and " + with_commas(int64_t(names.size() - shown)) + " more";
+}
+
 int find(const MappedTokens& content, const std::string& name, const char* option,
          const std::string& where) {
+  std::vector<std::string> names;
   for (const int id : content.languages) {
     const std::string& token = content.tokens[size_t(id)];
     if (name == token || name == name_of(token)) return id;
+    names.push_back(name_of(token));
   }
   throw UsageError(std::string(option) + " " + name + " is not among the " +
-                   std::to_string(content.languages.size()) + " languages of " + where +
-                   "; tx-decode -m FILE --describe lists those of a model");
+                   std::to_string(names.size()) + " languages of " + where + ": " +
+                   first_ten(names) + "; tx-decode -m FILE --describe lists those of a model");
 }
 
 Vocabularies::Pointer chosen(const Vocabularies::Pointer& given, const std::string& name,
@@ -110,8 +123,8 @@ Vocabularies with_languages(const Vocabularies& all, const LanguageChoice& choic
   const bool source = source_language(set.source()).empty();
   if (source || target_language(set.target()).empty())
     throw UsageError(where + " has " + std::to_string(names.size()) + " languages: give " +
-                     (source ? "--source-language" : "--target-language") + ", such as " +
-                     names.front() + "; tx-decode -m FILE --describe lists them");
+                     (source ? "--source-language" : "--target-language") + ", one of " +
+                     first_ten(names) + "; tx-decode -m FILE --describe lists them");
   return set;
 }
 
@@ -144,6 +157,37 @@ std::vector<int> closing_tokens(const Vocabulary& source) {
   const MappedTokens* content = content_of(source);
   if (content == nullptr || content->closing.empty()) return {Vocabulary::eos};
   return content->closing;
+}
+
+size_t skip_tags(const Vocabulary& vocabulary, std::string_view line) {
+  constexpr std::pair<std::string_view, std::string_view> frames[] = {
+      {">>", "<<"}, {"<", ">"}, {"__", "__"}};
+  std::vector<int> ids;
+  for (const auto& [open, close] : frames) {
+    const size_t at = line.starts_with(open) ? line.find(close, 2) : line.npos;
+    if (at == line.npos) continue;
+    const std::string_view tag = line.substr(0, at + close.size()), rest = line.substr(tag.size());
+    const std::string_view text = rest.substr(std::min(rest.find_first_not_of(' '), rest.size()));
+    vocabulary.encode(tag, ids);
+    const bool known =
+        !ids.empty() && ids.back() >= Vocabulary::specials && ids.back() == vocabulary.id_of(tag);
+    const bool apart = open == ">>" || text.size() < rest.size();
+    if (known && apart) return size_t(text.data() - line.data()) + skip_tags(vocabulary, text);
+  }
+  return 0;
+}
+
+std::string describe_unknown(const std::string& text, const Vocabulary& vocabulary) {
+  if (text == "<unk>") return "the line has the token <unk>";
+  if (!text.starts_with(">>") || !text.ends_with("<<"))
+    return "'" + text + "' is not in the vocabulary and becomes <unk>";
+  std::vector<std::string> tags;
+  for (int id = 0; id < vocabulary.size(); ++id) {
+    const std::string token = vocabulary.token(id);
+    if (token.size() > 4 && token.starts_with(">>") && token.ends_with("<<")) tags.push_back(token);
+  }
+  return "'" + text + "' is not a language tag of the model, which has " +
+         (tags.empty() ? "none" : first_ten(tags));
 }
 
 }  // namespace tx

@@ -49,4 +49,12 @@ int first_token(const Vocabulary& target);
 std::vector<int> opening_tokens(const Vocabulary& source);
 std::vector<int> closing_tokens(const Vocabulary& source);
 
+// The bytes of the tags at the beginning of a line, with the white space after them: >>fra<<, <2fr>
+// or __fr__, if the vocabulary has such a token.
+size_t skip_tags(const Vocabulary& vocabulary, std::string_view line);
+
+// "'x' is not in the vocabulary and becomes <unk>", or the tags that the model has, for the result
+// of Vocabulary::first_unknown().
+std::string describe_unknown(const std::string& text, const Vocabulary& vocabulary);
+
 }  // namespace tx

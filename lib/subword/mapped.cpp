@@ -37,23 +37,28 @@ class Mapped final : public MappedVocabulary {
 
   void encode(std::string_view line, std::vector<int>& ids) const override {
     ids = content_.prefix;
-    if (content_.tags && line.starts_with(">>")) {
-      const size_t end = line.find("<<");
-      if (end != line.npos) {
-        const int tag = table_.id_of(line.substr(0, end + 2));
-        ids.push_back(tag < 0 ? unk : tag);
-        line.remove_prefix(end + 2);
-      }
+    const std::string_view tag = tag_of(line);
+    if (const int id = table_.id_of(tag); !tag.empty() && id >= specials) {
+      ids.push_back(id);
+      line.remove_prefix(tag.size());
     }
     std::vector<std::string> tokens;
     splitter_.split(line, tokens);
     if (tokens.empty() && ids.size() == content_.prefix.size()) ids.clear();  // a blank line
-    for (const std::string& token : tokens) {
-      const int id = table_.id_of(token);
-      // Input text must not produce </s> or a language token.
-      const bool usable = id >= 0 && table_.kind(id) != Kind::control;
-      ids.push_back(usable ? id : unk);
-    }
+    for (const std::string& token : tokens) ids.push_back(usable_id(token));
+  }
+
+  std::string first_unknown(std::string_view line) const override {
+    const std::string_view tag = tag_of(line);
+    if (!tag.empty() && table_.id_of(tag) >= specials)
+      line.remove_prefix(tag.size());
+    else if (tag.find(' ') == tag.npos && !tag.empty())
+      return std::string(tag);
+    std::vector<std::string> tokens;
+    splitter_.split(line, tokens);
+    const auto found =
+        std::ranges::find(tokens, int(unk), [&](const auto& t) { return usable_id(t); });
+    return found == tokens.end() ? "" : without_sign(*found);
   }
 
   void restrict_to(const std::vector<std::string>&) override {
@@ -85,6 +90,18 @@ class Mapped final : public MappedVocabulary {
   const MappedTokens& content() const override { return content_; }
 
  private:
+  // The text up to "<<" of a line that may begin with a tag.
+  std::string_view tag_of(std::string_view line) const {
+    const size_t end = content_.tags && line.starts_with(">>") ? line.find("<<", 2) : line.npos;
+    return end == line.npos ? "" : line.substr(0, end + 2);
+  }
+
+  // Input text must not produce </s> or a language token.
+  int usable_id(const std::string& token) const {
+    const int id = table_.id_of(token);
+    return id >= 0 && table_.kind(id) != Kind::control ? id : unk;
+  }
+
   static bool is_byte_name(const std::string& text) {
     return text.size() == 6 && text.starts_with("<0x") && text.back() == '>' &&
            text.find_first_not_of("0123456789ABCDEF", 3) == 5;

@@ -77,6 +77,15 @@ class Subword final : public Vocabulary {
     drop_spaces(ids);
   }
 
+  std::string first_unknown(std::string_view line) const override {
+    if (has_bytes()) return "";
+    std::vector<std::string> pieces;
+    const auto status = sentencepiece().Encode(line, &pieces);
+    if (!status.ok()) throw DataError(std::string("cannot encode: ") + status.message());
+    const auto found = std::ranges::find_if(pieces, [&](const auto& p) { return id_of(p) <= unk; });
+    return found == pieces.end() ? "" : without_sign(*found);
+  }
+
   bool has_merges() const override { return encoder_.has_value(); }
 
   void encode(std::string_view line, MergeDraws& draws, std::vector<int>& ids) const override {

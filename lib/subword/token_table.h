@@ -23,6 +23,12 @@ using TextIds = std::unordered_map<std::string, int, TextHash, std::equal_to<>>;
 // U+2581, SentencePiece's space.
 constexpr std::string_view space_sign = "\xE2\x96\x81";
 
+// A token without the sign at its beginning, unless that is all.
+inline std::string without_sign(std::string_view token) {
+  const bool more = token.size() > space_sign.size() && token.starts_with(space_sign);
+  return std::string(token.substr(more ? space_sign.size() : 0));
+}
+
 class TokenTable {
  public:
   // user: matches wherever its text occurs; control: <s> etc., without text.

@@ -73,6 +73,9 @@ class Vocabulary {
   // Ids of one line of valid UTF-8 without '\n', without <bos> and <eos>. Replaces `ids`.
   // Thread-safe.
   virtual void encode(std::string_view line, std::vector<int>& ids) const = 0;
+  // The first word or character of a line for which encode() has only <unk>, or a language tag that
+  // the model does not have; "" if there is none. A word <unk> of a list of words is itself.
+  virtual std::string first_unknown(std::string_view line) const = 0;
   // Whether encode() supports BPE-dropout: byte-pair encoding with byte fallback.
   virtual bool has_merges() const { return false; }
   // encode() with BPE-dropout; `draws` belong to this line. A Bug if has_merges() is false.

@@ -15,19 +15,22 @@ namespace {
 
 constexpr size_t words_block_bytes = size_t(1) << 20;
 
+template <class F>
+void each_word(std::string_view line, F&& f) {
+  for (size_t i = 0; i < line.size(); ++i) {
+    const size_t begin = i;
+    while (i < line.size() && !separates_words(line[i])) ++i;
+    if (i > begin) f(line.substr(begin, i - begin));
+  }
+}
+
 // Replaces the block's lines by its distinct words, each followed by '\n' and its count, so that
 // the shared table is updated once per word and block.
 void count_words_of(Block& block) {
   WordCounts counts;
   std::string word;
-  for (const std::string& line : block.lines) {
-    for (size_t i = 0; i < line.size();) {
-      const size_t begin = i;
-      while (i < line.size() && !separates_words(line[i])) ++i;
-      if (i > begin) ++counts[word.assign(line, begin, i - begin)];
-      ++i;
-    }
-  }
+  for (const std::string& line : block.lines)
+    each_word(line, [&](std::string_view next) { ++counts[word.assign(next)]; });
   block.lines.clear();
   for (const auto& [text, count] : counts) {
     block.lines.push_back(text + '\n' + std::to_string(count));
@@ -64,13 +67,19 @@ class Words final : public Vocabulary {
 
   void encode(std::string_view line, std::vector<int>& ids) const override {
     ids.clear();
-    for (size_t i = 0; i < line.size(); ++i) {
-      if (separates_words(line[i])) continue;
-      const size_t begin = i;
-      while (i < line.size() && !separates_words(line[i])) ++i;
-      const int id = id_of(line.substr(begin, i - begin));
+    each_word(line, [&](std::string_view word) {
+      const int id = id_of(word);
       ids.push_back(id < specials ? unk : id);  // text cannot forge <s>, </s> or <pad>
-    }
+    });
+  }
+
+  std::string first_unknown(std::string_view line) const override {
+    std::string unknown;
+    each_word(line, [&](std::string_view word) {
+      const bool known = id_of(word) >= specials || word == special_names[unk];
+      if (!known && unknown.empty()) unknown = word;
+    });
+    return unknown;
   }
 
   std::string decode(std::span<const int> ids) const override {

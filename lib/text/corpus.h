@@ -24,6 +24,7 @@ class TextReader {
   bool next(std::string& line);                   // as LineReader::next()
   bool ready(int wait_ms = 0);                    // as LineReader::ready()
   int64_t line_number() const { return lines_; }  // of the last line, from 1, over all files
+  bool strict() const { return strict_; }
   int64_t replaced() const { return replaced_; }  // ill-formed sequences in the last line
   // "FILE:LINE" of the line with this number over all files, which must have been read.
   std::string place(int64_t line_number) const;

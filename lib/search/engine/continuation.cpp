@@ -2,16 +2,28 @@
 
 #include <algorithm>
 
+#include "lib/base/utf8.h"
+
 namespace tx {
 
 std::string continuation_text(const Vocabulary& vocabulary, std::span<const int> prompt,
                               std::span<const int> ids) {
-  const std::string before = vocabulary.decode(prompt);
-  if (before.empty()) return vocabulary.decode(ids);
-  std::vector<int> all(prompt.begin(), prompt.end());
-  all.insert(all.end(), ids.begin(), ids.end());
-  const std::string whole = vocabulary.decode(all);
-  return whole.starts_with(before) ? whole.substr(before.size()) : vocabulary.decode(ids);
+  std::string text;
+  for (const int id : ids) text += vocabulary.token_bytes(id);
+  const auto has_text = [&](int id) { return !vocabulary.token_bytes(id).empty(); };
+  if (text.starts_with(' ') && std::ranges::none_of(prompt, has_text)) text.erase(0, 1);
+  repair_utf8(text);
+  return text;
+}
+
+bool brings_space(std::string_view prompt, std::span<const int> ids, const Vocabulary& vocabulary) {
+  return !prompt.empty() && prompt.back() == ' ' && !ids.empty() &&
+         !vocabulary.token_bytes(ids.back()).ends_with(' ');
+}
+
+std::string one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
 }
 
 std::string before_stop(std::string text, const std::vector<std::string>& stops) {

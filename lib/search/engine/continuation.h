@@ -2,16 +2,23 @@
 #pragma once
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/subword/vocabulary.h"
 
 namespace tx {
 
-// The text of `ids` after `prompt`, with a leading space if it begins a word: prompt + continuation
-// is the whole text.
+// The text of `ids` after `prompt`, with its line feeds, and with a leading space if it begins a
+// word: prompt + continuation is the whole text.
 std::string continuation_text(const Vocabulary& vocabulary, std::span<const int> prompt,
                               std::span<const int> ids);
+
+// Whether a prompt ends in a space that its tokens do not have, so that a continuation does not
+// repeat it.
+bool brings_space(std::string_view prompt, std::span<const int> ids, const Vocabulary& vocabulary);
+
+std::string one_line(std::string text);  // with spaces instead of line feeds
 
 // The text before the first stop string.
 std::string before_stop(std::string text, const std::vector<std::string>& stops);

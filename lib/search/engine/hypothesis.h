@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace tx {
@@ -23,6 +24,7 @@ struct TokenHypothesis {
   // false: it has no <eos>, because it reached the maximum length or no token was allowed.
   bool complete = true;
   std::vector<float> token_log_p = {};  // of each token, and of <eos> when complete
+  std::string text = {};                // of several parts of a line; "": that of `ids`
 };
 
 // The scores of the next token of each row: `width` entries per row.

@@ -49,8 +49,9 @@ void DecodeOptions::describe_input(Options& options) {
   translator.describe_length(options);
   options
       .add("--split", lines.split, "N", "split lines of more than N tokens into sentences; 0: off",
-           "The translations of the sentences are joined by spaces. log P is their sum, and the "
-           "score is this sum divided by the length penalty of the whole output.")
+           "Tags such as >>fra<< go to every part. The translations are joined with the white space "
+           "between the sentences. log P is their sum, and the score is this sum divided by the "
+           "length penalty of the whole output.")
       .range(0, 100000)
       .needs(translating)
       .excludes({"--tgt", "--sample", "--prefix", "--constraints", "--constraints-file", "--pieces",
@@ -62,8 +63,9 @@ void DecodeOptions::describe_input(Options& options) {
       .range(0, 60000)
       .needs(searching)
       .excludes({"--check-invariance"});
-  options.flag("--strict", strict, "stop at the first line that is not valid UTF-8",
-               "Otherwise invalid bytes become U+FFFD and are counted in a warning.");
+  options.flag("--strict", strict, "stop at invalid UTF-8 and at text that is not in the vocabulary",
+               "Otherwise invalid bytes become U+FFFD, text that has no token becomes <unk>, and "
+               "both are counted in a warning.");
 }
 
 void DecodeOptions::describe_output(Options& options) {

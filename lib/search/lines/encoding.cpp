@@ -58,6 +58,13 @@ std::vector<int> parse_masked(const std::string& text, const Vocabulary& vocabul
   return ids;
 }
 
+std::string unknown_masked(std::string text, std::span<const int> ids,
+                           const Vocabulary& vocabulary) {
+  for (size_t at; (at = text.find(mask_text)) != text.npos;)
+    text.replace(at, sizeof mask_text - 1, " ");
+  return unknown_text(text, ids, LineForm::text, vocabulary);
+}
+
 void LineEncoder::reserve(int64_t rows, size_t sentences) {
   Arena counting;
   Context context(backend_, counting, models_.dtype());
@@ -187,6 +194,7 @@ std::string LineEncoder::format(const std::vector<int>& ids, const EncodedLine& 
 void encode_lines(TextReader& in, LineEncoder& encoder, const std::string& vectors, Writer& out,
                   const Log& log) {
   CutWarnings cuts(log);
+  UnknownText unknown(log, encoder.vocabulary());
   std::optional<RowSpool> rows;
   if (!vectors.empty()) rows.emplace(vectors);
   bool more = true;
@@ -200,6 +208,7 @@ void encode_lines(TextReader& in, LineEncoder& encoder, const std::string& vecto
       if (!more) break;
       lines.push_back(is_blank(text) ? std::vector<int>() : encoder.parse(text));
       std::vector<int>& ids = lines.back();
+      unknown.add(in, unknown_masked(text, ids, encoder.vocabulary()));
       const auto whole = int64_t(ids.size());
       if (whole > encoder.longest()) {
         ids.resize(size_t(encoder.longest()));
@@ -223,6 +232,7 @@ void encode_lines(TextReader& in, LineEncoder& encoder, const std::string& vecto
   // A row for each line.
   if (rows) rows->close("vectors", "F32", {encoder.width()}, {{"format", "tx-vectors"}});
   cuts.at_end();
+  unknown.at_end();
 }
 
 }  // namespace tx

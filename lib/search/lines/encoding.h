@@ -30,6 +30,10 @@ struct EncodedLine {
 // The ids of a line, with mask_token for each <mask>; none for a blank line.
 std::vector<int> parse_masked(const std::string& text, const Vocabulary& vocabulary);
 
+// unknown_text() of a line with masks.
+std::string unknown_masked(std::string text, std::span<const int> ids,
+                           const Vocabulary& vocabulary);
+
 // One model, used by one thread at a time.
 class LineEncoder {
  public:
@@ -41,6 +45,7 @@ class LineEncoder {
   LineEncoder(const LineEncoder&) = delete;
   LineEncoder& operator=(const LineEncoder&) = delete;
 
+  const Vocabulary& vocabulary() const { return models_.source(); }
   int64_t longest() const { return longest_; }  // maximum tokens of a line
   int64_t batch_tokens() const { return batch_tokens_; }
   int64_t width() const { return transformer_.config().d_model; }

@@ -45,6 +45,7 @@ Line parse_line(std::string_view text, const LineOptions& options, const Transla
     const std::vector<int> opening = opening_tokens(source);
     ids.insert(ids.begin(), opening.begin(), opening.end());
   }
+  line.unknown = unknown_text(text, ids, options.form, source);
   line.tokens = int64_t(ids.size());
   line.blank = ids.empty();
   line.cut = line.tokens > translator.max_source();
@@ -64,6 +65,13 @@ int64_t parse_target(std::string_view text, const LineOptions& options,
   else
     labels.resize(size_t(max));
   return tokens;
+}
+
+std::string unknown_text(std::string_view text, std::span<const int> ids, LineForm form,
+                         const Vocabulary& vocabulary) {
+  const bool unknown = std::ranges::count(ids, int(Vocabulary::unk)) > 0;
+  if (form != LineForm::text) return unknown ? vocabulary.token(Vocabulary::unk) : "";
+  return unknown || text.starts_with(">>") ? vocabulary.first_unknown(text) : "";
 }
 
 int64_t parse_prefix(std::string_view text, const LineOptions& options,
@@ -96,6 +104,20 @@ void CutWarnings::at_end() const {
   if (lines_ > max_warnings) log_.warn(std::to_string(lines_) + " lines in all were cut");
 }
 
+void UnknownText::add(const TextReader& reader, const std::string& unknown) {
+  if (unknown.empty()) return;
+  if (lines_ == 0)
+    first_ = reader.place(reader.line_number()) + ": " + describe_unknown(unknown, vocabulary_);
+  if (reader.strict()) throw DataError(first_ + "; correct it, or omit --strict");
+  ++lines_;
+}
+
+void UnknownText::at_end() const {
+  if (lines_ == 0) return;
+  const std::string more = " (the first of " + with_commas(lines_) + " such lines)";
+  log_.warn(first_ + (lines_ == 1 ? "" : more));
+}
+
 Translation join_parts(const std::vector<Translation>& parts, double alpha) {
   if (parts.size() == 1) return parts.front();
   TokenHypothesis whole;
@@ -122,6 +144,22 @@ Translation join_parts(const std::vector<Translation>& parts, double alpha) {
   return {whole};
 }
 
+std::string join_texts(std::span<const Source> parts, const std::vector<Translation>& found,
+                       const Vocabulary& vocabulary) {
+  std::string text;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::string part = vocabulary.decode(found[i].front().ids);
+    if (!text.empty() && !part.empty()) {
+      size_t last = text.size() - 1;
+      while (is_continuation(text[last])) --last;
+      const bool wide = next_code_point(text, last) >= 0x2E80;
+      text += !parts[i].gap.empty() ? parts[i].gap : wide ? "" : " ";
+    }
+    text += part;
+  }
+  return text;
+}
+
 namespace {
 
 std::string six_decimals(double x) {
@@ -130,15 +168,22 @@ std::string six_decimals(double x) {
   return text;
 }
 
-std::string output(const TokenHypothesis& h, const LineOptions& options,
+std::string output(const Line& line, const TokenHypothesis& h, const LineOptions& options,
                    const Vocabulary& vocabulary, std::span<const int> prompt) {
-  if (options.form == LineForm::text)
-    return (options.echo ? vocabulary.decode(prompt) : "") +
-           before_stop(continuation_text(vocabulary, prompt, h.ids), options.stops);
-  std::vector<int> ids;
-  if (options.echo) ids.assign(prompt.begin(), prompt.end());
-  ids.insert(ids.end(), h.ids.begin(), h.ids.end());
-  return join_tokens(vocabulary, ids, options.form == LineForm::ids);
+  if (options.form != LineForm::text) {
+    std::vector<int> ids;
+    if (options.echo) ids.assign(prompt.begin(), prompt.end());
+    ids.insert(ids.end(), h.ids.begin(), h.ids.end());
+    return join_tokens(vocabulary, ids, options.form == LineForm::ids);
+  }
+  if (!h.text.empty()) return h.text;
+  std::string text = continuation_text(vocabulary, prompt, h.ids);
+  if (prompt.empty() && (!options.json || text.find('\n') == text.npos))
+    return vocabulary.decode(h.ids);
+  text = before_stop(std::move(text), options.stops);
+  if (text.starts_with(' ') && brings_space(line.prompt, prompt, vocabulary)) text.erase(0, 1);
+  if (options.echo) text.insert(0, line.prompt);
+  return options.json ? text : one_line(std::move(text));
 }
 
 std::string joined(const std::vector<double>& values) {
@@ -161,9 +206,9 @@ Json links(const std::string& text) {
   return out;
 }
 
-void describe(Json& json, const TokenHypothesis& h, const LineOptions& options,
+void describe(Json& json, const Line& line, const TokenHypothesis& h, const LineOptions& options,
               const Vocabulary& vocabulary, std::span<const int> prompt) {
-  json["text"] = output(h, options, vocabulary, prompt);
+  json["text"] = output(line, h, options, vocabulary, prompt);
   json["score"] = number(h.score);
   json["log_p"] = number(h.log_p);
   json["complete"] = h.complete;
@@ -205,7 +250,7 @@ std::string format_line(const Line& line, const Translation& translation,
   std::string out;
   for (size_t rank = 0; rank < translation.size(); ++rank) {
     const TokenHypothesis& h = translation[rank];
-    std::string text = output(h, options, vocabulary, prompt);
+    std::string text = output(line, h, options, vocabulary, prompt);
     if (several) std::replace(text.begin(), text.end(), '\t', ' ');
     if (options.list) out += std::to_string(line.number) + "\t" + std::to_string(rank + 1) + "\t";
     if (options.list || options.scores) {
@@ -225,13 +270,13 @@ std::string format_json(const Line& line, const Translation& translation,
                         const Vocabulary& vocabulary, const std::vector<std::string>& alignments,
                         std::span<const int> prompt) {
   Json json = {{"line", line.number}};
-  describe(json, translation.front(), options, vocabulary, prompt);
+  describe(json, line, translation.front(), options, vocabulary, prompt);
   if (!alignments.empty()) json["alignment"] = links(alignments.front());
   json["states"] = states;
   if (options.list) json["nbest"] = Json::array();
   for (size_t rank = 0; rank < translation.size() && options.list; ++rank) {
     Json one = Json::object();
-    describe(one, translation[rank], options, vocabulary, prompt);
+    describe(one, line, translation[rank], options, vocabulary, prompt);
     if (!alignments.empty()) one["alignment"] = links(alignments[rank]);
     json["nbest"].push_back(one);
   }

@@ -35,6 +35,8 @@ struct Line {
   int64_t tokens = 0;    // of the whole line
   bool blank = false;    // white space only: the output is an empty line
   bool cut = false;      // only its first tokens are used; of a prompt, its last
+  std::string prompt;    // of a language model, as text
+  std::string unknown;   // the first text that has no token but <unk>: a word or character
 };
 
 // Sets `ids` to the line's tokens, none for a blank line, and returns the properties of the line.
@@ -45,6 +47,9 @@ Line parse_line(std::string_view text, const LineOptions& options, const Transla
 // after `prompt` tokens. Returns the number of tokens before the cut.
 int64_t parse_target(std::string_view text, const LineOptions& options,
                      const Translator& translator, std::vector<int>& labels, int64_t prompt = 0);
+// Line::unknown of a text with the tokens `ids`.
+std::string unknown_text(std::string_view text, std::span<const int> ids, LineForm form,
+                         const Vocabulary& vocabulary);
 // Sets `ids` to the tokens of a prefix of the output, cut to the maximum length of a source. White
 // space at its ends is ignored, as in phrases. Returns the number of tokens before the cut.
 int64_t parse_prefix(std::string_view text, const LineOptions& options,
@@ -70,10 +75,29 @@ class CutWarnings {
   int64_t lines_ = 0;
 };
 
+// Counts the lines with text that has no token but <unk>, and warns about the first at the end.
+class UnknownText {
+ public:
+  UnknownText(const Log& log, const Vocabulary& vocabulary) : log_(log), vocabulary_(vocabulary) {}
+  // `unknown`: Line::unknown of the line that `reader` read last. DataError with --strict.
+  void add(const TextReader& reader, const std::string& unknown);
+  void at_end() const;
+
+ private:
+  const Log& log_;
+  const Vocabulary& vocabulary_;
+  int64_t lines_ = 0;
+  std::string first_;
+};
+
 // Joins the translations of a line's parts: concatenates their tokens and sums log P; the score is
 // the sum divided by the length penalty of the whole. log P of a part's end is added to that of its
 // last token.
 Translation join_parts(const std::vector<Translation>& parts, double alpha);
+// Their texts with the white space between the parts of the line. Where the line has none, a space
+// separates them, except after Chinese and Japanese marks.
+std::string join_texts(std::span<const Source> parts, const std::vector<Translation>& found,
+                       const Vocabulary& vocabulary);
 
 // The output lines of an input line, each with its newline:
 //   plain          TEXT

@@ -45,6 +45,7 @@ std::vector<std::string> states_of(const Line& line, const Source& source,
   if (line.blank) out.push_back("empty");
   if (line.replaced > 0) out.push_back("replaced");
   if (line.cut) out.push_back("cut");
+  if (!line.unknown.empty()) out.push_back("unknown");
   if (!best.complete) out.push_back("maximum");
   if (!source.target.empty()) return out;
   size_t required = 0;

@@ -16,9 +16,9 @@ bool ends_in_loop(std::span<const int> ids);
 // Whether both texts end in the same `words` words.
 bool ends_alike(std::string_view a, std::string_view b, int words = 5);
 
-// States of the line ("empty", "replaced", "cut") and of its first output: "maximum", "unmet" (it
-// lacks a required phrase), "loop", "copy". The last three are not checked for a given output
-// (Source::target), and "copy" is not checked for the output of a language model.
+// States of the line ("empty", "replaced", "cut", "unknown") and of its first output: "maximum",
+// "unmet" (it lacks a required phrase), "loop", "copy". The last three are not checked for a given
+// output (Source::target), and "copy" is not checked for the output of a language model.
 std::vector<std::string> states_of(const Line& line, const Source& source,
                                    const TokenHypothesis& best, const ModelSet& models,
                                    const Rules& rules);

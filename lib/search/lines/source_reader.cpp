@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
+#include "lib/subword/languages.h"
 #include "lib/text/parse.h"
 
 namespace tx {
@@ -36,7 +37,12 @@ void SourceReader::parse(Line& line, Source& source) {
   line = parse_line(text, options_, translator_, source.ids);
   if (line.cut && !splits(line)) warn_of_cut(line);
   if (!columns) return;
-  if (search().prefix) parse_prefix_column(next_column(rest), source);
+  if (search().prefix) {
+    const std::string_view prefix = next_column(rest);
+    parse_prefix_column(prefix, source);
+    if (line.unknown.empty() && !line.blank)
+      line.unknown = unknown_text(prefix, source.prefix, options_.form, target());
+  }
   if (!rest.empty() && !phrases)
     throw DataError("the line has more columns than --prefix reads: TEXT, a tab, PREFIX");
   take_phrases(rest, source);
@@ -73,10 +79,12 @@ void SourceReader::take_whole(Line& line, Source& source) {
   const auto labels = int64_t(source.target.size());
   line.blank = line.tokens == 0;
   line.cut = line.tokens > labels;
+  line.unknown = unknown_text(text_, source.target, options_.form, target());
   line.number = source.line = text.line_number();
   line.replaced = text.replaced();
   source.opens = !line.blank;
   if (line.cut) cuts_.add(text, line.tokens, labels, "--max-length and --max-new");
+  unknown_.add(text, line.unknown);
 }
 
 // For --perplexity: moves the second column of the line to the target.
@@ -113,6 +121,8 @@ void SourceReader::take(Line& line, Source& source) {
   at_its_place(text, [&] { parse(line, source); });
   line.number = source.line = text.line_number();
   line.replaced = text.replaced();
+  if (translator_.continues()) line.prompt = text_;
+  unknown_.add(text, line.unknown);
   if (!in_.other() && !in_pairs()) return;
   const TextReader& other = in_.other() ? *in_.other() : text;
   if (search().constraints) {
@@ -127,6 +137,10 @@ void SourceReader::take(Line& line, Source& source) {
   if (translator_.continues() && line.blank && tokens > 0) {  // a text from its beginning
     source.opens = true;
     line.blank = false;
+  }
+  if (line.unknown.empty()) {
+    line.unknown = unknown_text(target_, source.target, options_.form, target());
+    unknown_.add(other, line.unknown);
   }
   const auto labels = int64_t(source.target.size());
   if (tokens > labels)
@@ -143,12 +157,18 @@ bool SourceReader::next(Line& line, std::vector<Source>& parts) {
 }
 
 void SourceReader::split(Line& line, std::vector<Source>& parts) {
-  const auto sentences = split_sentences(text_);
+  const size_t begin = skip_tags(translator_.models().source(), text_);
+  const std::string tags = text_.substr(0, begin);
+  const auto sentences = split_sentences(std::string_view(text_).substr(begin));
   line.cut = false;
   parts.assign(sentences.size(), {});
+  const char* end = sentences.front().data();
   for (size_t i = 0; i < sentences.size(); ++i) {
-    const Line part = parse_line(sentences[i], options_, translator_, parts[i].ids);
+    const std::string_view sentence = sentences[i];
+    const Line part = parse_line(tags + std::string(sentence), options_, translator_, parts[i].ids);
     parts[i].line = line.number;
+    parts[i].gap.assign(end, sentence.data());
+    end = sentence.data() + sentence.size();
     line.cut = line.cut || part.cut;
     if (part.cut) warn_of_cut(part);
   }

@@ -20,8 +20,8 @@ class SourceReader {
       : in_(in),
         translator_(translator),
         options_(options),
-        cuts_(log,
-              could_split() ? "; --split N translates longer lines sentence by sentence" : "") {}
+        cuts_(log, could_split() ? "; --split N translates longer lines sentence by sentence" : ""),
+        unknown_(log, translator.models().source()) {}
 
   bool ready(int wait_ms) { return in_.ready(wait_ms); }
   // False at the end. DataError with file and line for invalid input.
@@ -30,9 +30,13 @@ class SourceReader {
   void take_from(const SourceReader& reader, Line& line, Source& source);
   // Like next(), with one source for each sentence of a line that is split (LineOptions::split).
   bool next(Line& line, std::vector<Source>& parts);
-  void warn_at_end() const { cuts_.at_end(); }
+  void warn_at_end() const {
+    cuts_.at_end();
+    unknown_.at_end();
+  }
 
  private:
+  const Vocabulary& target() const { return translator_.models().target(); }
   const SearchOptions& search() const { return translator_.options().search; }
   void take(Line& line, Source& source);
   void parse(Line& line, Source& source);
@@ -54,6 +58,7 @@ class SourceReader {
   const Translator& translator_;
   const LineOptions& options_;
   CutWarnings cuts_;
+  UnknownText unknown_;
   std::string text_, target_;
 };
 

@@ -41,6 +41,8 @@ class LineRequest : public TranslationRequest {
     const std::chrono::duration<double, std::milli> spent = Clock::now() - read_;
     const Source& source = parts.back();
     Translation translation = join_parts(found, f_.translator.options().search.alpha);
+    if (parts.size() > 1)
+      translation.front().text = join_texts(parts, found, f_.translator.models().target());
     if (f_.out.rank) f_.out.rank(translation);
     std::vector<std::string> columns;
     if (f_.out.column)
@@ -165,16 +167,20 @@ void continue_live(LinePairs& in, const Translator& translator, const LineOption
   Line line;
   for (Source source; reader.next(line, source);) {
     Growing text(out);
-    const std::string echoed = options.echo ? vocabulary.decode(source.ids) : "";
     if (!source.blank()) {
-      text.show(echoed);
+      const bool spaced = brings_space(line.prompt, source.ids, vocabulary);
+      const auto show = [&](std::string more) {
+        if (spaced && more.starts_with(' ')) more.erase(0, 1);
+        text.show(one_line((options.echo ? line.prompt : "") + more));
+      };
+      show("");
       worker->listen([&](std::span<const int> ids) {
-        text.show(echoed + settled(continuation_text(vocabulary, source.ids, ids), options.stops));
+        show(settled(continuation_text(vocabulary, source.ids, ids), options.stops));
       });
       const Source* const one[] = {&source};
       const Translation found = worker->translate(one, threads).front();
-      text.show(echoed + before_stop(continuation_text(vocabulary, source.ids, found.front().ids),
-                                     options.stops));
+      show(
+          before_stop(continuation_text(vocabulary, source.ids, found.front().ids), options.stops));
     }
     out.write("\n");
     out.flush();

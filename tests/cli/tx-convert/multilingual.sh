@@ -30,7 +30,7 @@ nllb=$TX_SOURCE/tests/golden/nllb
 expect_status 0 tx-convert -q -o m "$nllb"
 same_as_theirs "$nllb" "$nllb/log_p" --target-language deu_Latn
 greedy "$nllb" --target-language deu_Latn
-expect_usage_error 'm has 3 languages: give --target-language, such as' tx-decode -m m
+expect_usage_error 'm has 3 languages: give --target-language, one of' tx-decode -m m
 expect_usage_error '--source-language xx is not among the 3 languages of m' \
   tx-decode -m m --source-language xx --target-language deu_Latn
 expect_usage_error 'm is a multilingual model whose languages are not set' \

@@ -137,3 +137,28 @@ expect_usage_error '--beam cannot be used with --perplexity' tx-decode -m model 
 expect_status 1 tx-decode -m model -m translator < in
 expect_stderr_contains 'only models of one kind can be joined'
 expect_usage_error '--alignments needs a model of kind encoder-decoder' tx-decode -m model --alignments words < in
+
+# Every space of a prompt stays, and none is doubled.
+printf 'w5 w6\n' > in
+tx-decode -m model --beam 1 --max-new 5 in > plain
+printf ' w5  w6 \n' > in
+expect_status 0 tx-decode -m model --beam 1 --max-new 5 --echo in
+expect_stdout " w5  w6$(cat plain)"
+expect_status 0 tx-decode -m model --beam 1 --max-new 5 --echo --stream in
+expect_stdout " w5  w6$(cat plain)"
+
+# Line feeds are spaces in a line, but not in JSON, nor for --stop.
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+make_model bytes vocabulary bpe.model kind decoder
+awk 'BEGIN { for (i = 0; i < 40; ++i) print " forty  two" }' > in
+expect_status 0 tx-decode -m bytes --sample --max-new 40 --json --echo in
+last_stdout > json
+grep -q '"text":" forty  two[^"]*[^\\]\\n' json || fail 'no line feed'
+expect_status 0 tx-decode -m bytes --sample --max-new 40 --echo in
+expect_stdout_lines 40
+line_feed='
+'
+expect_status 0 tx-decode -m bytes --sample --max-new 40 --json --stop "$line_feed" in
+last_stdout > stopped
+! grep -q '"text":"[^"]*[^\\]\\n' stopped || fail 'the line feed does not stop'

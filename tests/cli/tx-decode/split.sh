@@ -26,3 +26,15 @@ expect_stderr_contains 'in:1: '
 expect_usage_error '--split cannot be used with --nbest' tx-decode -m model --split 9 --nbest 2 in
 expect_usage_error '--split cannot be used with --check-invariance' \
   tx-decode -m model --split 9 --check-invariance in
+
+# Every part has the tags of the line, and the parts are joined as text.
+printf '>>fra<<\n' > symbols
+tx-bpe train --vocab-size 320 --user-symbols symbols -o tagged.model train.en train.de 2> /dev/null
+make_model tagged vocabulary tagged.model
+printf '>>fra<< Forty-two.\343\200\200Three!  One.\n' > in
+printf '>>fra<< Forty-two.\n>>fra<< Three!\n>>fra<< One.\n' > sentences
+expect_status 0 tx-decode -m tagged --max-extra 9 --min-length 3 sentences
+last_stdout > parts
+printf '%s\343\200\200%s  %s\n' "$(sed -n 1p parts)" "$(sed -n 2p parts)" "$(sed -n 3p parts)" > wanted
+expect_status 0 tx-decode -m tagged --max-extra 9 --min-length 3 --split 1 in
+expect_stdout_file wanted

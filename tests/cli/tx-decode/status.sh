@@ -19,11 +19,11 @@ expect_stdout_lines 5
 sed 1d records | cut -f 1-3,5 | tr '\t' ' ' > found
 sed 's/,maximum / /; s/ maximum / ok /' found > states
 cat > wanted <<'END'
-1 replaced,cut 4 4
+1 replaced,cut,unknown 4 4
 2 empty 0 0
 3 cut 5 0
 4 ok 1 0
-5 replaced 3 1
+5 replaced,unknown 3 1
 END
 expect_same wanted states
 grep -q 'maximum' found || fail 'no line has the state maximum'

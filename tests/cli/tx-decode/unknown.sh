@@ -28,7 +28,7 @@ expect_status 1 tx-decode -m model --strict --perplexity --tgt given text
 expect_stderr_contains "given:1: 'other' is not in the vocabulary"
 printf 'w5 <unk>\n' > pieces
 expect_status 0 tx-decode -m model --pieces pieces
-expect_stderr_contains "pieces:1: '<unk>' is not in the vocabulary"
+expect_stderr_contains "pieces:1: the line has the token <unk>"
 
 # Other kinds of models, and tx-attn-dump.
 make_model decoder kind decoder

@@ -79,6 +79,7 @@ BOOST_AUTO_TEST_CASE(untrusted_text_is_printable) {
                        "cod\xE2\x81\xA9\xE2\x80\xA8") == "\\u202ecod\\u2069\\u2028");
   BOOST_TEST(printable("\x9B"
                        "31m \xC3") == "\\x9b31m \\xc3");
+}
 
 BOOST_AUTO_TEST_CASE(white_space) {
   int count = 0;

@@ -3,6 +3,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "tests/unit/subword/subword_samples.h"
+
 using namespace tx;
 
 namespace {
@@ -19,6 +21,21 @@ BOOST_AUTO_TEST_CASE(a_continuation_joins_its_prompt) {
   BOOST_TEST(continuation_text(*words, prompt, more) == " three one");
   BOOST_TEST(continuation_text(*words, {}, more) == "three one");
   BOOST_TEST(continuation_text(*words, prompt, {}) == "");
+}
+
+// The model's own text: line feeds and all spaces.
+BOOST_AUTO_TEST_CASE(line_feeds_and_spaces_are_kept) {
+  const auto model = parse_vocabulary(train(sample_text()), "model");
+  const std::vector<int> prompt = encoded(*model, " the dog");
+  std::vector<int> more = encoded(*model, "a  b ");
+  more.push_back(model->id_of("<0x0A>"));
+  BOOST_TEST(continuation_text(*model, prompt, more) == " a  b \n");
+  BOOST_TEST(continuation_text(*model, {}, more) == "a  b \n");
+  BOOST_TEST(holds_stop(continuation_text(*model, prompt, more), {"\n"}));
+  BOOST_TEST(one_line("a\nb\n") == "a b ");
+  BOOST_TEST(brings_space("one ", std::vector<int>{4}, *words));
+  BOOST_TEST(!brings_space("one", std::vector<int>{4}, *words));
+  BOOST_TEST(!brings_space("the ", encoded(*model, "the "), *model));
 }
 
 BOOST_AUTO_TEST_CASE(the_first_stop_string_ends_a_text) {

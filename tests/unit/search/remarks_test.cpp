@@ -46,7 +46,8 @@ BOOST_AUTO_TEST_CASE(states_of_lines) {
   Line line;
   line.blank = line.cut = true;
   line.replaced = 1;
-  BOOST_TEST((states({}, {{}, 0, 0, true}, line) == Texts{"empty", "replaced", "cut"}));
+  line.unknown = "x";
+  BOOST_TEST((states({}, {{}, 0, 0, true}, line) == Texts{"empty", "replaced", "cut", "unknown"}));
 }
 
 BOOST_AUTO_TEST_CASE(words_and_json) {
@@ -80,6 +81,23 @@ BOOST_AUTO_TEST_CASE(words_and_json) {
   const TokenHypothesis never{{5}, -INFINITY, -INFINITY, true};
   BOOST_TEST(
       parse_json(format_json(line, {never}, {}, {}, *vocabulary), "test")["score"].is_null());
+}
+
+BOOST_AUTO_TEST_CASE(texts_of_parts_are_joined) {
+  const auto list = parse_vocabulary("tx-words 1\n<pad>\n<unk>\n<s>\n</s>\na.\n好。\n", "words");
+  const auto joined = [&](const std::vector<std::pair<std::string, Ids>>& given) {
+    std::vector<Source> parts(given.size());
+    std::vector<Translation> found;
+    for (size_t i = 0; i < given.size(); ++i) {
+      parts[i].gap = given[i].first;
+      found.push_back({{given[i].second, 0, 0, true}});
+    }
+    return join_texts(parts, found, *list);
+  };
+  BOOST_TEST(joined({{"", {4}}, {"  ", {4}}, {"\u3000", {4}}}) == "a.  a.\u3000a.");
+  BOOST_TEST(joined({{"", {5}}, {"", {5}}}) == "好。好。");
+  BOOST_TEST(joined({{"", {4}}, {"", {4}}}) == "a. a.");
+  BOOST_TEST(joined({{"", {}}, {" ", {4}}, {" ", {}}, {" ", {4}}}) == "a. a.");
 }
 
 // The tokens of the parts are concatenated, and log P is summed.

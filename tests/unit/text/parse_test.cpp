@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(abbreviations_and_numbers_do_not_end_a_sentence) {
 }
 
 BOOST_AUTO_TEST_CASE(sentences_of_other_scripts) {
-  BOOST_TEST(split("यह घर है। वह गया।\"हाँ।\" सब॥ और") == "यह घर है।|वह गया।|\"हाँ।\"|सब॥|और");
+  BOOST_TEST(split("यह घर है। वह गया। \"हाँ।\" सब॥और") == "यह घर है।|वह गया।|\"हाँ।\"|सब॥|और");
   BOOST_TEST(split("كيف حالك؟ أنا بخير. شكرا") == "كيف حالك؟|أنا بخير.|شكرا");
   BOOST_TEST(split("کیا حال ہے؟ ٹھیک ہے۔شکریہ۔") == "کیا حال ہے؟|ٹھیک ہے۔|شکریہ۔");
   BOOST_TEST(split("ይህ ቤት ነው። ሰላም ነህ፧ አዎ።") == "ይህ ቤት ነው።|ሰላም ነህ፧|አዎ።");
