@@ -175,7 +175,7 @@ std::vector<Hypothesis> Model::complete(const std::string& line,
   const Translator& translator = state_->of_kind(ModelKind::encoder_decoder, "translating");
   Source one;
   parse_line(valid_line(line), {}, translator, one.ids);
-  parse_prefix(valid_line(beginning), {}, translator, one.prefix);
+  parse_prefix(valid_line(beginning), {}, translator, one);
   const std::vector<Translation> found = translator.translate({&one, 1});
   std::vector<Hypothesis> out;
   for (const TokenHypothesis& h : found.front())

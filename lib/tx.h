@@ -84,7 +84,7 @@ class Model {
   std::vector<Hypothesis> hypotheses(const std::string& line) const;
   std::vector<std::vector<Hypothesis>> hypotheses(const std::vector<std::string>& lines) const;
   // Continues a partial translation: the best translations that begin with `beginning`, as with
-  // tx-decode --prefix.
+  // tx-decode --prefix: it may end inside a word, and a space at its end completes the word.
   std::vector<Hypothesis> complete(const std::string& line, const std::string& beginning) const;
   // The score of a given translation, without a search. For a decoder: of `target` as the
   // continuation of `source`, or as a whole text if `source` is blank.

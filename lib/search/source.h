@@ -12,15 +12,20 @@ struct Source {
   int64_t line = 1;      // part of the counter of random numbers when sampling
   // With SearchOptions::forced_target, the output to score: tokens, and <eos> unless it was cut.
   std::vector<int> target;
-  // With SearchOptions::prefix, the tokens that the output begins with.
+  // With SearchOptions::prefix, the output begins with these tokens and then with the text `rest`
+  // (Vocabulary::token_bytes()) in any tokens; the vocabulary encodes it as `rest_tokens` tokens.
   std::vector<int> prefix = {};
+  std::string rest = {};
+  int64_t rest_tokens = 0;
   // With SearchOptions::constraints, the phrases that the output must contain; none is empty.
   std::vector<std::vector<int>> phrases = {};
   std::string gap = {};  // of a part of a line, the white space between the previous part and it
   bool opens = false;    // language models: the output is a whole text, without a prompt
   bool blank() const { return ids.empty() && !opens; }  // the output is empty
   // The length that --max-extra is added to: that of the source, or of the prefix if it is longer.
-  int64_t tokens() const { return int64_t(std::max(ids.size(), prefix.size())); }
+  int64_t tokens() const {
+    return int64_t(std::max(ids.size(), prefix.size() + size_t(rest_tokens)));
+  }
 };
 
 // The share of a batch that a source takes, in tokens. A short source counts as min_cost tokens,

@@ -7,9 +7,25 @@
 
 namespace tx {
 
+OpenOutput LegalRows::output_of(const Row& row) {
+  OpenOutput output{{}, row.left, row.source};
+  if (row.tree) {
+    row.tree->path(row.leaf, tokens_);
+    output.tokens = tokens_;
+  } else {
+    output.tokens = std::span(row.source->prefix).first(size_t(row.leaf));
+  }
+  is_forced_ = rules_.forced(output, forced_);
+  return output;
+}
+
+void LegalRows::find_wishes(const OpenOutput& output) {
+  wishes_.clear();
+  if (!is_forced_) rules_.required_tokens(output, wishes_);
+}
+
 bool LegalRows::may_follow(const OpenOutput& output, int token) const {
-  const int forced = Rules::forced(output);
-  if (forced >= 0) return token == forced;
+  if (is_forced_) return std::ranges::binary_search(forced_, token);
   return std::find(forbidden_.begin(), forbidden_.end(), token) == forbidden_.end() &&
          rules_.allows(output, token);
 }
@@ -27,7 +43,7 @@ void LegalRows::strike(Scorer& scorer) {
 // False if too few candidates are left, or a required one is missing.
 bool LegalRows::strike_candidates(const Row& row, std::span<int32_t> ids) {
   const OpenOutput output = output_of(row);
-  const int wanted = Rules::forced(output) < 0 ? wanted_ : 1;
+  const int wanted = is_forced_ ? std::min(wanted_, int(forced_.size())) : wanted_;
   int legal = 0;
   for (int32_t& id : ids) {
     if (id < 0) continue;  // the list is shorter
@@ -36,7 +52,7 @@ bool LegalRows::strike_candidates(const Row& row, std::span<int32_t> ids) {
     else
       id = -1;
   }
-  rules_.required_tokens(output, wishes_);
+  find_wishes(output);
   const bool granted =
       std::ranges::all_of(wishes_, [&](int token) { return std::ranges::count(ids, token) > 0; });
   return granted && (legal == int(ids.size()) || legal >= wanted);
@@ -86,7 +102,7 @@ void LegalRows::choose(const Row& row, std::span<const float> log_p, std::span<f
 // candidate is kept.
 void LegalRows::put_wishes(const OpenOutput& output, std::span<const float> log_p,
                            std::span<float> values, std::span<int32_t> ids) {
-  rules_.required_tokens(output, wishes_);
+  find_wishes(output);
   size_t place = ids.size();
   for (const int token : wishes_) {
     if (std::ranges::count(ids, token) || !may_follow(output, token)) continue;

@@ -40,12 +40,8 @@ class LegalRows {
     int64_t left;
     const Source* source;
   };
-  OpenOutput output_of(const Row& row) {  // until the next call
-    if (!row.tree)
-      return {std::span(row.source->prefix).first(size_t(row.leaf)), row.left, row.source};
-    row.tree->path(row.leaf, tokens_);
-    return {tokens_, row.left, row.source};
-  }
+  OpenOutput output_of(const Row& row);  // until the next call
+  void find_wishes(const OpenOutput& output);
   bool may_follow(const OpenOutput& output, int token) const;
   bool strike_candidates(const Row& row, std::span<int32_t> ids);
   void put_wishes(const OpenOutput& output, std::span<const float> log_p, std::span<float> values,
@@ -58,7 +54,9 @@ class LegalRows {
   std::vector<int> forbidden_;
   int wanted_;
   std::vector<Row> rows_;
-  std::vector<int> tokens_;     // of the current row
+  std::vector<int> tokens_;  // of the current row
+  bool is_forced_ = false;   // whether forced_ are the only tokens that may follow it
+  std::vector<int> forced_;
   std::vector<int32_t> again_;  // rows left with too few candidates
   std::vector<int32_t> order_;
   std::vector<int> wishes_;  // of the current row

@@ -38,7 +38,7 @@ void Sampling::gather(std::span<const float> log_p, const OpenOutput* output) {
   choices_.clear();
   for (size_t i = 0; i < log_p.size(); ++i) {
     if (std::find(forbidden_.begin(), forbidden_.end(), int(i)) != forbidden_.end()) continue;
-    if (output && !rules_.allows(*output, int(i))) continue;
+    if (output && !may_follow(*output, int(i))) continue;
     check_number(log_p[i]);
     if (std::isinf(log_p[i])) continue;  // not on the line's list
     choices_.push_back({log_p[i], int32_t(i)});
@@ -91,16 +91,20 @@ Sampling::Choice Sampling::draw(uint32_t output, bool again) const {
   return choices_.back();
 }
 
+bool Sampling::may_follow(const OpenOutput& output, int token) const {
+  return is_forced_ ? std::ranges::binary_search(forced_, token) : rules_.allows(output, token);
+}
+
 // If the sampled token is not allowed, samples again from the allowed tokens. Each of them thus
 // keeps its relative probability, and an output without such a token is the same as without rules.
 Sampling::Choice Sampling::choose(const Open& open, std::span<const float> log_p) {
   tree_->path(open.leaf, tokens_);
   const OpenOutput output{tokens_, longest_ - 2 - length_, &source_};
-  const int forced = Rules::forced(output);
-  if (forced >= 0) return {log_p[size_t(forced)], forced};
+  is_forced_ = rules_.forced(output, forced_);
+  if (forced_.size() == 1) return {log_p[size_t(forced_[0])], forced_[0]};
   if (choices_.empty()) return {0, -1};  // a model may forbid all its tokens
   const Choice first = draw(open.output, false);
-  if (rules_.allows(output, first.token)) return first;
+  if (may_follow(output, first.token)) return first;
   gather(log_p, &output);
   return choices_.empty() ? Choice{0, -1} : draw(open.output, true);
 }

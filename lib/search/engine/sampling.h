@@ -29,6 +29,7 @@ class Sampling : public SentenceSearch {
     uint32_t output;  // which of the nbest
   };
   void gather(std::span<const float> log_p, const OpenOutput* output = nullptr);
+  bool may_follow(const OpenOutput& output, int token) const;
   void drop_unlikely();
   Choice draw(uint32_t output, bool again) const;
   Choice choose(const Open& open, std::span<const float> log_p);
@@ -44,6 +45,8 @@ class Sampling : public SentenceSearch {
   std::vector<TokenHypothesis> finished_;
   std::vector<Choice> choices_;  // the tokens to sample from after the current row
   std::vector<int> tokens_;      // of the current output
+  bool is_forced_ = false;       // whether forced_ are the only tokens that may follow it
+  std::vector<int> forced_;
   std::vector<double> weights_;  // of choices_: probabilities, not normalised
 };
 

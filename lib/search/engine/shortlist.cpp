@@ -18,11 +18,27 @@ std::vector<bool> bytes_of(const Vocabulary& vocabulary) {
 
 Shortlist::Shortlist(const SearchOptions& options, const Vocabulary& source,
                      const Vocabulary& target)
-    : table_(read_lexical_table(options.shortlist, source, target)),
+    : texts_(target),
+      table_(read_lexical_table(options.shortlist, source, target)),
       forbidden_(forbidden_tokens(target)),
       source_byte_(bytes_of(source)),
       target_byte_(bytes_of(target)) {
   table_.keep_best(size_t(options.shortlist_first), size_t(options.shortlist_best));
+}
+
+// The tokens that can write the text. Where tokens within the text can, longer ones and byte tokens
+// are not needed.
+void Shortlist::add_rest(std::string_view text, std::vector<bool>& held) const {
+  std::vector<int> choices;
+  for (; !text.empty(); text.remove_prefix(1)) {
+    texts_.choices(text, choices);
+    const auto fits = [&](int id) {
+      return !target_byte_[size_t(id)] && texts_.bytes(id) <= text.size();
+    };
+    const bool enough = std::ranges::any_of(choices, fits);
+    for (const int id : choices)
+      if (!enough || fits(id)) held[size_t(id)] = true;
+  }
 }
 
 std::vector<int32_t> Shortlist::list(const Source& source) const {
@@ -41,6 +57,7 @@ std::vector<int32_t> Shortlist::list(const Source& source) const {
   for (const int id : forbidden_) held[size_t(id)] = false;
   held[Vocabulary::eos] = true;
   for (const int id : source.prefix) held[size_t(id)] = true;
+  add_rest(source.rest, held);
   for (const std::vector<int>& phrase : source.phrases)
     for (const int id : phrase) held[size_t(id)] = true;
   std::vector<int32_t> out;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lib/search/options.h"
+#include "lib/search/rules/token_texts.h"
 #include "lib/search/source.h"
 #include "lib/subword/lexical_table.h"
 
@@ -15,12 +16,15 @@ class Shortlist {
   // Reads the file that the options name; DataError as read_lexical_table().
   Shortlist(const SearchOptions& options, const Vocabulary& source, const Vocabulary& target);
   // Target ids, ascending: <eos>, the most frequent tokens, the most probable tokens of each source
-  // token, and the tokens of Source::prefix and Source::phrases. If the source contains a byte
-  // token, all byte tokens are included, otherwise none: an output can then always complete a
-  // character.
+  // token, and the tokens of Source::prefix, Source::rest and Source::phrases. If the source
+  // contains a byte token, all byte tokens are included, otherwise none: an output can then always
+  // complete a character.
   std::vector<int32_t> list(const Source& source) const;
 
  private:
+  void add_rest(std::string_view text, std::vector<bool>& held) const;
+
+  TokenTexts texts_;
   LexicalTable table_;
   std::vector<int> forbidden_;
   std::vector<bool> source_byte_, target_byte_;  // by id

@@ -10,6 +10,7 @@
 #include "lib/base/json.h"
 #include "lib/base/utf8.h"
 #include "lib/search/engine/continuation.h"
+#include "lib/search/lines/open_end.h"
 #include "lib/subword/token_lines.h"
 #include "lib/subword/word_groups.h"
 
@@ -75,10 +76,13 @@ std::string unknown_text(std::string_view text, std::span<const int> ids, LineFo
 }
 
 int64_t parse_prefix(std::string_view text, const LineOptions& options,
-                     const Translator& translator, std::vector<int>& ids) {
-  ids = phrase_ids(text, options.form, translator);
-  const int64_t tokens = int64_t(ids.size());
-  ids.resize(size_t(std::min(tokens, translator.max_source())));
+                     const Translator& translator, Source& source) {
+  source.prefix = phrase_ids(text, options.form, translator);
+  const int64_t tokens = int64_t(source.prefix.size()), max = translator.max_source();
+  if (tokens > max)
+    source.prefix.resize(size_t(max));
+  else if (tokens > 0 && options.form == LineForm::text && translator.rules().texts())
+    open_prefix(text, *translator.rules().texts(), source);
   return tokens;
 }
 

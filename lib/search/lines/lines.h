@@ -50,10 +50,11 @@ int64_t parse_target(std::string_view text, const LineOptions& options,
 // Line::unknown of a text with the tokens `ids`.
 std::string unknown_text(std::string_view text, std::span<const int> ids, LineForm form,
                          const Vocabulary& vocabulary);
-// Sets `ids` to the tokens of a prefix of the output, cut to the maximum length of a source. White
-// space at its ends is ignored, as in phrases. Returns the number of tokens before the cut.
+// Sets the prefix of the output, cut to the maximum length of a source. White space at its ends is
+// ignored, as in phrases, but that after the last word completes it. Returns the number of tokens
+// before the cut.
 int64_t parse_prefix(std::string_view text, const LineOptions& options,
-                     const Translator& translator, std::vector<int>& ids);
+                     const Translator& translator, Source& source);
 // The tokens of a phrase that an output must contain.
 std::vector<int> parse_phrase(std::string_view text, const LineOptions& options,
                               const Translator& translator);

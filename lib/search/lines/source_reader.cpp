@@ -48,6 +48,8 @@ void SourceReader::parse(Line& line, Source& source) {
   take_phrases(rest, source);
   if (!line.blank) return;
   source.prefix.clear();
+  source.rest.clear();
+  source.rest_tokens = 0;
   source.phrases.clear();
 }
 
@@ -65,8 +67,8 @@ void SourceReader::warn_of_cut(const Line& line) {
 }
 
 void SourceReader::parse_prefix_column(std::string_view text, Source& source) {
-  const int64_t tokens = parse_prefix(text, options_, translator_, source.prefix);
-  const auto taken = int64_t(source.prefix.size());
+  const int64_t tokens = parse_prefix(text, options_, translator_, source);
+  const int64_t taken = source.rest.empty() ? int64_t(source.prefix.size()) : tokens;
   if (tokens > taken) cuts_.add(in_.text(), tokens, taken, translator_.limit());
 }
 

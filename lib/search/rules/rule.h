@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/search/options.h"
+#include "lib/search/rules/token_texts.h"
 #include "lib/search/source.h"
 
 namespace tx {
@@ -36,20 +37,19 @@ class Rules {
   void add(std::shared_ptr<const Rule> rule) { rules_.push_back(std::move(rule)); }
   bool any() const { return !rules_.empty(); }
 
-  // The next token of a forced prefix, which is exempt from all rules; -1 after the prefix.
-  static int forced(const OpenOutput& output) {
-    if (!output.source || output.tokens.size() >= output.source->prefix.size()) return -1;
-    return output.source->prefix[output.tokens.size()];
-  }
+  // For a forced prefix (Source::prefix, Source::rest), which needs the texts of tokens.
+  void begin_with(std::shared_ptr<const TokenTexts> texts) { texts_ = std::move(texts); }
+  const TokenTexts* texts() const { return texts_.get(); }  // null: no prefix
+  // Within a forced prefix, sets `tokens` to those that may follow, ascending. The prefix is exempt
+  // from all rules, except for the end of a token that is longer than the rest of it.
+  bool forced(const OpenOutput& output, std::vector<int>& tokens) const;
   bool allows(const OpenOutput& output, int token) const {
     for (const auto& rule : rules_)
       if (!rule->allows(output, token)) return false;
     return true;
   }
-  // None within a forced prefix.
   void required_tokens(const OpenOutput& output, std::vector<int>& tokens) const {
     tokens.clear();
-    if (forced(output) >= 0) return;
     for (const auto& rule : rules_) rule->required_tokens(output, tokens);
   }
   int64_t fulfilled(const OpenOutput& output) const {
@@ -60,10 +60,11 @@ class Rules {
 
  private:
   std::vector<std::shared_ptr<const Rule>> rules_;
+  std::shared_ptr<const TokenTexts> texts_;
 };
 
-// The rules that the options and the output vocabulary require. Reads the file of --forbid; IoError
-// if it cannot be read.
+// The rules that the options and the output vocabulary, which must outlive them, require. Reads the
+// file of --forbid; IoError if it cannot be read.
 Rules make_rules(const SearchOptions& options, const Vocabulary& vocabulary);
 
 }  // namespace tx

@@ -154,8 +154,33 @@ Utf8Guard::State Utf8Guard::state_of(std::span<const int> tokens) const {
   return state;
 }
 
+bool Rules::forced(const OpenOutput& output, std::vector<int>& tokens) const {
+  tokens.clear();
+  if (!output.source) return false;
+  const Source& source = *output.source;
+  if (output.tokens.size() < source.prefix.size()) {
+    tokens.push_back(source.prefix[output.tokens.size()]);
+    return true;
+  }
+  if (source.rest.empty() || !texts_) return false;
+  size_t used = 0;
+  for (size_t i = source.prefix.size(); i < output.tokens.size() && used < source.rest.size(); ++i)
+    used += texts_->bytes(output.tokens[i]);
+  if (used >= source.rest.size()) return false;
+  const std::string_view rest = std::string_view(source.rest).substr(used);
+  texts_->choices(rest, tokens);
+  std::erase_if(tokens, [&](int token) {
+    return texts_->bytes(token) > rest.size() && !allows(output, token);
+  });
+  // The space after a complete word may be the end of the output.
+  if (rest == " " && allows(output, Vocabulary::eos))
+    tokens.insert(std::ranges::lower_bound(tokens, int(Vocabulary::eos)), Vocabulary::eos);
+  return true;
+}
+
 Rules make_rules(const SearchOptions& options, const Vocabulary& vocabulary) {
   Rules rules;
+  if (options.prefix) rules.begin_with(std::make_shared<TokenTexts>(vocabulary));
   const auto guard = std::make_shared<Utf8Guard>(vocabulary);
   if (guard->needed()) rules.add(guard);
   if (options.min_length > 0) rules.add(std::make_shared<MinimumLength>(options.min_length));

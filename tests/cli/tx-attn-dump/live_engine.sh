@@ -30,13 +30,14 @@ small_text
 head -n 5 valid.en > text
 head -n 5 valid.de > targets
 cut -d ' ' -f 2 targets > prefixes
-paste text prefixes > prefixed
+for file in text prefixes; do tx-bpe encode -m bpe.model $file > $file.pieces; done
+paste text.pieces prefixes.pieces > prefixed # the page forces these tokens
 
 trained post --norm-position post --attention-bias
 page post post
 decode post int8 --beam 4 text > post.beam
-decode post int8 --beam 1 --prefix prefixed > post.prefix1
-decode post int8 --beam 4 --prefix prefixed > post.prefix4
+decode post int8 --beam 1 --prefix --pieces prefixed > post.prefix1
+decode post int8 --beam 4 --prefix --pieces prefixed > post.prefix4
 decode post int8 --tgt targets text > post.target
 
 small_texts="--src train.en --valid-src valid.en"

@@ -63,6 +63,35 @@ printf 'forty-two\t\342\200\250 zwei drei\302\240\r\n' > spaced
 tx-decode -m spm --prefix in > out
 expect_status 0 tx-decode -m spm --prefix spaced
 expect_stdout_file out
+# A prefix is text: outputs that are cut inside a word are completed, and begin with the prefix.
+small_train --steps 150 -o run 2> run.log || fail "$(cat run.log)"
+tx-bpe encode -m bpe.model train.de | tr ' ' '\n' | sort -u | head -n 20 | sed "s/.*/$tab&${tab}0.5/" > shortlist
+for way in '' '--beam 1 --precision int8'; do
+  # shellcheck disable=SC2086
+  tx-decode -q -m run $way valid.en > uncut
+  for letters in 1 4; do
+    sed -E "s/[a-z]{$letters}\$//" uncut > begun
+    paste valid.en begun > in
+    # shellcheck disable=SC2086
+    expect_status 0 tx-decode -q -m run $way --prefix in
+    last_stdout | paste uncut - | awk -F '\t' '$1 != $2 { ++n } END { exit n > NR / 20 }' ||
+      fail "$way: not completed without $letters letters"
+  done
+done
+for way in '--sample' '--beam 6 --diversity 0.5 --groups 3' '--no-repeat 1' '--min-length 12' '--beam 6 --nbest 6' \
+  '--shortlist shortlist'; do
+  # shellcheck disable=SC2086
+  expect_status 0 tx-decode -q -m run $way --max-extra 20 --scores --prefix in
+  last_stdout | awk -F '\t' -v OFS='\t' '{ print (NF > 3 ? $1 : NR), $NF }' > found
+  awk -F '\t' 'NR == FNR { begin[NR] = $0; next } index($2, begin[$1]) != 1 { print; exit 1 }' begun found ||
+    fail "$way: not the prefix"
+done
+expect_status 0 tx-decode -q -m run -m run --prefix --check-invariance in
+# A space completes the last word.
+printf 'two\tzwei\ntwo\tzwei \ntwo\tzw\n' > in
+expect_status 0 tx-decode -q -m run --beam 6 --nbest 6 --prefix in
+last_stdout | awk -F '\t' '$1 == 2 && $5 !~ /^zwei( |$)/ { exit 1 } $1 == 1 && $5 ~ /^zwei[a-z]/ { ++n }
+  END { exit !n }' || fail 'the word is not complete'
 printf 'w5\tw5 w6 w7\n' > in
 expect_status 0 tx-decode -m one --prefix --max-length 2 in
 expect_stderr_contains 'in:1: 3 tokens, cut to the first 2 (--max-length)'

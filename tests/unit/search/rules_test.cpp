@@ -139,6 +139,36 @@ BOOST_AUTO_TEST_CASE(every_search_begins_with_the_prefix) {
   BOOST_TEST(behind > 100u);
 }
 
+// Any tokens whose text agrees, however unlikely; the rules apply to what lies beyond the text.
+BOOST_AUTO_TEST_CASE(every_search_begins_with_the_text) {
+  const auto words = word_vocabulary(71);
+  Rules rules;
+  rules.begin_with(std::make_shared<TokenTexts>(*words));
+  rules.add(std::make_shared<NoRepeat>(1));
+  std::vector<Source> sources = random_sources(12);
+  const char* rests[] = {" w1", " w42", " ", " w5"};
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (i % 3 > 0) sources[i].prefix = Ids(i, 5);
+    sources[i].rest = rests[i % 4];
+  }
+  sources[1].prefix = {42};
+  size_t outputs = 0;
+  search_all_ways(rules, sources, [&](const ModelSet& models, const Source& source, const auto& h) {
+    const size_t before = source.prefix.size();
+    BOOST_REQUIRE(h.ids.size() >= before);
+    BOOST_TEST(std::equal(source.prefix.begin(), source.prefix.end(), h.ids.begin()));
+    const std::string text = h.ids.size() > before ? words->token_bytes(h.ids[before]) : " ";
+    BOOST_TEST_INFO(source.rest);
+    BOOST_TEST(text.starts_with(source.rest));
+    for (size_t i = before; i < h.ids.size(); ++i)
+      BOOST_TEST((std::ranges::count(h.ids, h.ids[i]) == 1 || source.rest == " w42" ||
+                  (source.rest == " w5" && h.ids[i] == 5)));
+    check_score(models, source, h);
+    ++outputs;
+  });
+  BOOST_TEST(outputs > 100u);
+}
+
 // Greedy search from a prefix of its own output gives the same output.
 BOOST_AUTO_TEST_CASE(a_prefix_of_the_greedy_output_changes_nothing) {
   const auto models = model_set(small_config(), DType::f32);
