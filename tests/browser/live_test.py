@@ -365,14 +365,16 @@ def check_values(page):
     settled(page)
     if page.text("#stage-x") == before:
         fail("the values do not follow the changes")
+    # The values of another token may arrive when the text has been deleted: they are not drawn.
     text = page.value("document.querySelector('#source').value")
-    for typed in ("", text):  # without a text, values that were computed are not drawn
-        page.value("page.state.set({ query: 1 }); page.views.values.draw();"
-                   f" page.state.set({{ ...page.fresh, text: {json.dumps(typed)} }})")
-        page.wait(READY)
-        page.expect("document.querySelector('#error').hidden")
-        page.expect("document.querySelector('#panel').textContent.startsWith('Type a text')",
-                    not typed)
+    page.choose("#query", 1)
+    settled(page)
+    page.choose("#source", "")
+    page.wait("document.querySelector('#panel').textContent.startsWith('Type a text')")
+    page.value("new Promise((done) => setTimeout(done, 300))")
+    page.expect("document.querySelector('#error').hidden")
+    page.choose("#source", text)
+    page.wait("document.querySelector('#translation').textContent !== ''")
     settled(page)
 
 
@@ -380,7 +382,7 @@ def check_long_text(page):
     """A text in the address that is too long is cut, as typing is."""
     go(page, "text=one" + "%20" * 2100 + "two")
     page.expect("document.querySelector('#source').value.length", 2000)
-    page.expect("document.querySelector('#note').textContent", "at most 2000 characters")
+    page.expect("document.querySelector('#note').textContent.startsWith('at most 2000 characters')")
 
 
 def check_compare(page):
@@ -545,7 +547,7 @@ def check_decoder(page):
         said = page.value("[...document.querySelectorAll('#flow .figure, #flow dd')]"
                           ".map((node) => node.textContent)")
         lacking = [text for text in said
-                   if re.search(r"undefined|NaN|= *(?![-\u2212(]*[\d.x\u221e])", text)]
+                   if re.search(r"undefined|NaN|=(?! *[-\u2212(]*[\d.x\u221e])", text)]
         if lacking or len(said) < 15:
             fail(f"number {feature}: {lacking or said}")
 
@@ -571,9 +573,10 @@ def check_encoder(page):
 def main():
     names = dict(zip(("page", "alone", "decoder", "encoder", "unmasked", "damaged"), sys.argv[1:]))
     checks = {
-        "page": (check_address, check_typing, check_about, check_terms, check_attention,
+        "page": (check_address, check_long_text, check_typing, check_about, check_terms,
+                 check_attention,
                  check_hand, check_beam,
-                 check_changes, check_target, check_values, check_long_text, check_compare, check_models, check_keys,
+                 check_changes, check_target, check_values, check_compare, check_models, check_keys,
                  check_tour, check_tour_on_phone, check_residual, check_links, check_sizes,
                  check_print),
         "alone": (check_address, check_compare),
