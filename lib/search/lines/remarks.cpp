@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/figure.h"
+#include "lib/base/utf8.h"
 
 namespace tx {
 
@@ -21,9 +22,14 @@ namespace {
 
 // Removes the last word of `text` and returns it; "" if there is none.
 std::string_view last_word(std::string_view& text) {
-  text = text.substr(0, text.find_last_not_of(' ') + 1);
-  const size_t space = text.find_last_of(' ');
-  const std::string_view word = text.substr(space == text.npos ? 0 : space + 1);
+  text = trimmed(text);
+  size_t begin = text.size();
+  for (size_t i = begin, next; i-- > 0;) {
+    if (is_continuation(text[i])) continue;
+    if (is_white_space(next_code_point(text, next = i))) break;
+    begin = i;
+  }
+  const std::string_view word = text.substr(begin);
   text.remove_suffix(word.size());
   return word;
 }

@@ -25,8 +25,7 @@ for rule in '--min-length 30' '--no-repeat 1' '--forbid words'; do
 done
 # White space at the ends of a phrase is ignored.
 tx-decode -m one --max-extra 9 --forbid words in > out
-printf '\t\302\240%s\343\200\200 \r\n' "$(sed -n 1p words)" > spaced
-sed 1d words >> spaced
+sed 's/^/\t\xc2\xa0/; s/$/\xe3\x80\x80 \r/' words > spaced
 expect_status 0 tx-decode -m one --max-extra 9 --forbid spaced in
 expect_stdout_file out
 expect_status 1 tx-decode -m one --forbid missing in

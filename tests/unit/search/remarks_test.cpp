@@ -29,6 +29,7 @@ BOOST_AUTO_TEST_CASE(ends_of_texts) {
   BOOST_TEST(!ends_alike("a b c d e f", "x y c d e f"));
   BOOST_TEST(!ends_alike("c d e f", "c d e f"));
   BOOST_TEST(ends_alike("b c d e f ", "b c  d e f"));
+  BOOST_TEST(ends_alike("a b c d e f", "x b\u3000c\td\u00A0e f"));
   BOOST_TEST(!ends_alike("", ""));
 }
 
