@@ -5,6 +5,7 @@
 #include "lib/base/io.h"
 #include "lib/base/json.h"
 #include "lib/base/log.h"
+#include "lib/base/shell.h"
 #include "lib/checkpoint/state_file.h"
 #include "lib/cli/options.h"
 #include "lib/diagnose/training.h"
@@ -26,6 +27,21 @@ void set_defaults(tx::TrainOptions& settings, int argc, char** argv) {
     settings.apply_preset(preset);
 }
 
+// A configuration that this user's tx-train did not write here may come from anybody: it runs no
+// command and names no directory to write to.
+void distrust(tx::TrainOptions& settings, const tx::Options& options, const std::string& file) {
+  const size_t slash = file.rfind('/');
+  if (slash != file.npos && file.substr(slash) == "/config.json" &&
+      tx::RunDirectory::wrote_config(file.substr(0, slash)))
+    return;
+  if (!settings.valid_command.empty() && !options.given("valid-command"))
+    throw tx::UsageError(file +
+                         " has a --valid-command, but was not written here by your tx-train: "
+                         "check the command, and give it yourself: --valid-command " +
+                         tx::shell_word(settings.valid_command));
+  if (!options.given("cache")) settings.cache.clear();
+}
+
 void read_config(tx::TrainOptions& settings, tx::Options& options) {
   if (!settings.replay.empty()) {
     settings.replay = tx::resolve_flight(settings.replay);
@@ -40,15 +56,20 @@ void read_config(tx::TrainOptions& settings, tx::Options& options) {
                            : of_run     ? settings.config + "/config.json"
                                         : settings.config;
   if (file.empty()) return;
-  // Only rank 0 opens the run directory.
-  const tx::Json config = run.empty() || tx::follows()
-                              ? tx::parse_json(tx::read_file(file, 1 << 24), file)
-                              : tx::RunDirectory::open(run).read_config();
+  tx::Json config;
+  if (run.empty())
+    config = tx::parse_json(
+        of_run ? tx::read_regular_file(file, 1 << 24) : tx::read_file(file, 1 << 24), file);
+  else if (tx::follows() || settings.describe_only)  // only rank 0 opens the run directory
+    config = tx::RunDirectory::read_config(run);
+  else
+    config = tx::RunDirectory::open(run).read_config();
   const tx::Json& all = config.contains("options") ? config["options"] : config;
   if (run.empty() && all.contains("preset") && options.given("preset"))
     throw tx::UsageError("--preset cannot be used with --config " + file +
                          ", which has a preset of its own: leave one of them out");
   options.from_json(all, file);
+  distrust(settings, options, file);
 }
 
 // Returns the options not to check yet, because they depend on a preset that is chosen later.

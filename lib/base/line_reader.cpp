@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
+#include "lib/base/shell.h"
 
 namespace tx {
 
@@ -123,7 +124,7 @@ std::string advice(const Signature& form, const std::string& name) {
   const std::string command = form.command, what = form.what;
   if (what.ends_with("archive")) return ": unpack it with " + command + " first";
   if (name == "standard input") return ": send it through " + command + " first";
-  const std::string whole = command + " " + name;
+  const std::string whole = command + " " + shell_word(name);
   if (command.starts_with("awk")) return ": write its text to a file: " + whole + " > TEXT";
   return ": write its text to a file (" + whole + " > TEXT) or pipe it in (" + whole + " | ...)";
 }

@@ -55,6 +55,11 @@ bool is_descriptor(const std::string& text) {
   return text.size() <= 6 && text.find_first_not_of("0123456789") == text.npos;
 }
 
+bool is_temporary_name(const std::string& name) {
+  return name.size() == 24 && name.starts_with(".tx-") && name.ends_with(".tmp") &&
+         name.find_first_not_of("0123456789abcdef", 4) == 20;
+}
+
 bool is_run_file(const std::string& name) {
   static const char* const fixed[] = {
       "lock",      "config.json",      "log.jsonl",       "train.ids",

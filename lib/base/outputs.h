@@ -19,6 +19,10 @@ void check_writable(const std::string& output);
 // Whether the text, given instead of a file, is the number of a file descriptor.
 bool is_descriptor(const std::string& text);
 
+// Whether the file name is of a temporary_name(), without its directory. A process that writes such
+// a file holds its lock, flock(2); what nobody holds was left by a killed process.
+bool is_temporary_name(const std::string& name);
+
 // Whether tx-train writes files of this name into its run directory, tx-run(5).
 bool is_run_file(const std::string& name);
 

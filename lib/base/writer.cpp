@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -91,7 +92,10 @@ int create_temporary(const std::string& directory, const std::string& target,
   for (int attempt = 0; attempt < 100; ++attempt) {
     const char* name = file.emplace(temporary_name(directory)).name().c_str();
     const int fd = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (fd >= 0) return fd;
+    if (fd >= 0) {
+      (void)::flock(fd, LOCK_EX | LOCK_NB);  // see is_temporary_name()
+      return fd;
+    }
     if (errno != EEXIST) fail_to_write(target, errno);
   }
   throw IoError("write", target, EEXIST);
@@ -231,9 +235,9 @@ void write_atomically(const std::string& path, const std::function<void(Writer&)
     writer.flush();
     failpoint("sync");
     writer.sync();
-    writer.close();
     failpoint("rename");
     if (::rename(name, target.c_str()) != 0) fail_to_write(path, errno);
+    writer.close();  // only now, because it ends the lock
   } catch (...) {
     ::unlink(name);
     throw;

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/file.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -104,6 +105,7 @@ std::string directory_of(const std::string& path) {
 int create(const std::string& name, const std::string& path) {
   const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) throw IoError("write", path, errno);
+  (void)::flock(fd, LOCK_EX | LOCK_NB);  // see is_temporary_name()
   return fd;
 }
 

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <new>
 #include <system_error>
+#include <vector>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
@@ -49,10 +50,14 @@ void clean_and_end(int signal) {
 }
 
 // Removes temporary files when a signal ends the tool; ignored signals stay ignored. Exceeding
-// ulimit -f is a failed write, as on a full disk, instead of a signal.
+// ulimit -f is a failed write, as on a full disk, instead of a signal. Of a fault in the program
+// (SIGSEGV, SIGABRT, ...) the core file shows the place only without a handler.
 void watch_signals() {
   std::signal(SIGXFSZ, SIG_IGN);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+  std::vector<int> ending{SIGINT,  SIGTERM, SIGHUP,  SIGPIPE,   SIGQUIT, SIGUSR1, SIGUSR2,
+                          SIGALRM, SIGXCPU, SIGPROF, SIGVTALRM, SIGPOLL, SIGPWR,  SIGSTKFLT};
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) ending.push_back(signal);
+  for (const int signal : ending) {
     struct sigaction action = {};
     ::sigaction(signal, nullptr, &action);
     if (action.sa_handler != SIG_DFL) continue;

@@ -178,13 +178,13 @@ RunLog read_run_log(const std::string& directory) {
   RunLog run;
   run.name = directory;
   const std::string config_name = directory + "/config.json", log_name = directory + "/log.jsonl";
-  const Json config = parse_json(read_file(config_name, 1 << 24), config_name);
+  const Json config = parse_json(read_regular_file(config_name, 1 << 24), config_name);
   if (!config.is_object() || !config.contains("options") || !config["options"].is_object())
     throw DataError(config_name + " has no options; is this a run directory?");
   run.options = config["options"];
   const auto command = config.find("command");
   if (command != config.end() && command->is_string()) run.command = command->get<std::string>();
-  const std::string text = read_file(log_name);
+  const std::string text = read_regular_file(log_name, int64_t(1) << 34);
   std::vector<Json> steps;
   int64_t number = 0;
   for (size_t at = 0, end; (end = text.find('\n', at)) != text.npos; at = end + 1) {

@@ -8,6 +8,7 @@
 #include "kernels/backend.h"
 #include "lib/base/error.h"
 #include "lib/base/resources.h"
+#include "lib/base/shell.h"
 #include "lib/base/split.h"
 #include "lib/base/workers.h"
 #include "lib/checkpoint/run_checkpoints.h"
@@ -235,21 +236,6 @@ std::string peek_option(int argc, const char* const* argv, const std::string& na
   }
   return value;
 }
-
-namespace {
-
-// As a word of the shell.
-std::string shell_word(const std::string& word) {
-  const bool plain = std::all_of(word.begin(), word.end(), [](unsigned char c) {
-    return c >= 128 || std::isalnum(c) || std::strchr("_./=:,+-@%", c);
-  });
-  if (plain && !word.empty()) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? "'\\''" : std::string(1, c);
-  return out + "'";
-}
-
-}  // namespace
 
 std::string command_line(int argc, const char* const* argv) {
   std::string line = "tx-train";

@@ -8,6 +8,7 @@
 #include "lib/base/failpoint.h"
 #include "lib/base/figure.h"
 #include "lib/base/io.h"
+#include "lib/base/shell.h"
 #include "lib/base/workers.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/state_file.h"
@@ -115,6 +116,7 @@ std::string Checkpointer::finish_failed() {
 }
 
 std::string Checkpointer::write_model(const Parameters& parameters, const Content& content) const {
+  run_.claim(run_.model(content.step));
   const std::string checksum =
       save_model(run_.model(content.step), parameters, vocabularies_, content.provenance);
   failpoint("model");
@@ -124,6 +126,7 @@ std::string Checkpointer::write_model(const Parameters& parameters, const Conten
 void Checkpointer::write_state(const Parameters& parameters, const OptimizerState& optimizer,
                                const Content& content, const std::string& checksum) {
   failpoint("state");
+  run_.claim(run_.state(content.step));
   save_state(run_.state(content.step), parameters, optimizer, content.state, checksum);
   complete_ = content.step;
   failpoint("links");
@@ -175,9 +178,10 @@ void Checkpointer::report_disk_space(const Log& log) const {
 }
 
 std::string Checkpointer::resume_hint() const {
-  const bool there = file_exists(run_.model(saved_)) && file_exists(run_.state(saved_));
+  const bool there =
+      run_.held() && file_exists(run_.model(saved_)) && file_exists(run_.state(saved_));
   return "the checkpoint of step " + std::to_string(saved_) +
-         (there ? " is complete; resume with: tx-train --resume " + run_.path()
+         (there ? " is complete; resume with: tx-train --resume " + shell_word(run_.path())
                 : " is missing too: was " + run_.path() + " removed or unmounted?");
 }
 

@@ -11,6 +11,7 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/json.h"
+#include "lib/base/shell.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/run_checkpoints.h"
 #include "lib/ranks/communicator.h"
@@ -76,11 +77,15 @@ struct CacheText {
   std::string links;  // a file; "": none
 };
 
-// Path, size and time of a file: identifies its content without reading it.
+// Path, inode, size and times of a file: identifies its content without reading it. The time of the
+// last status change cannot be set, unlike that of the content.
 std::string state_of(const std::string& file) {
   const struct stat info = regular_file(file, "--cache needs regular files");
-  return "\n" + fs::absolute(file).string() + " " + std::to_string(info.st_size) + " " +
-         std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec);
+  std::string state = "\n" + fs::absolute(file).string() + " " + std::to_string(info.st_ino) + " " +
+                      std::to_string(info.st_size);
+  for (const timespec& time : {info.st_mtim, info.st_ctim})
+    state += " " + std::to_string(time.tv_sec) + "." + std::to_string(time.tv_nsec);
+  return state;
 }
 
 // The name of a shared cache: a hash of everything that determines its content.
@@ -117,27 +122,25 @@ void build(const std::string& path, const CacheText& text, const TrainOptions& o
     cache.max_length = options.max_length;
   cache.strict = options.strict;
   cache.threads = options.threads;
+  std::error_code error;
+  if (fs::is_symlink(path, error)) ::unlink(path.c_str());  // a run writes through no link
   build_cache(path, text.sides, cache);
 }
 
 std::unique_ptr<IdCache> open_new(const CacheText& text, const TrainOptions& options,
-                                  const std::string& own_path, const Log& log) {
-  const bool shared = !options.cache.empty();
+                                  const std::string& own_path, bool shared, const Log& log) {
   const std::string path = shared ? shared_path(text, options) : own_path;
-  if (!shared || !file_exists(path)) build(path, text, options, log);
+  const bool found = shared && file_exists(path);
+  if (!found) build(path, text, options, log);
+  if (shared && !found && shared_path(text, options) != path) {
+    ::unlink(path.c_str());
+    throw DataError("the text changed while it was read into " + path + ": start again");
+  }
   auto cache = std::make_unique<IdCache>(path);
   for (const std::string& warning : cache->report().warnings) log.warn(warning);
   const std::string dropped = describe_dropped(cache->report(), options.max_length);
   if (!dropped.empty()) log.warn(dropped);
   return cache;
-}
-
-// The cache of a run to resume: `recorded`, its path when the run began, or `own`, its path in the
-// run directory, which may have been moved since.
-std::string find_again(const std::string& recorded, const std::string& own) {
-  if (file_exists(recorded)) return recorded;
-  const bool there = is_directory(fs::path(recorded).parent_path().string());
-  return there && !file_exists(own) ? recorded : own;
 }
 
 void build_again(const std::string& path, const CacheText& text, const TrainOptions& options,
@@ -228,12 +231,15 @@ Corpora open_corpora(const TrainOptions& options, const Vocabularies& v, const R
     CacheText text{{{src, &v.source()}}, links};
     if (!options.one_text()) text.sides.push_back({tgt, &v.target()});
     const std::string own = run.file(name + ".ids");
+    // A resumed run only reads a shared cache: its path may come from another user.
+    const bool shared = !resumed && !options.cache.empty();
+    const std::string recorded = config.value(key + "_cache", own);
     if (resumed && config.contains(key))  // validation may be added to a run
-      return open_again(text, options, find_again(config.value(key + "_cache", own), own),
+      return open_again(text, options, file_exists(recorded) ? recorded : own,
                         json_value<std::string>(config, key.c_str(), run.file("config.json")), log);
-    auto cache = open_new(text, options, own, log);
+    auto cache = open_new(text, options, own, shared, log);
     config[key] = cache->checksum();
-    if (!options.cache.empty()) config[key + "_cache"] = cache->path();
+    if (shared) config[key + "_cache"] = cache->path();
     return cache;
   };
   c.train = open(options.src, options.tgt, options.guided_alignment, "train", "data");
@@ -284,7 +290,7 @@ std::string first_pairs(const TokenShares& shares) {
 std::string how_to_make_one(const TrainOptions& o, const Vocabulary& vocabulary) {
   std::string texts;
   for (const auto* files : {&o.src, &o.tgt})
-    for (const std::string& file : *files) texts += " " + file;
+    for (const std::string& file : *files) texts += " " + shell_word(file);
   const bool words = vocabulary.kind() == "words";
   return (words ? " It is a list of whole words; to train subwords, which cover every word: "
                 : " To train one on this text: ") +

@@ -16,6 +16,7 @@
 #include "lib/base/io.h"
 #include "lib/base/json.h"
 #include "lib/base/outputs.h"
+#include "lib/base/shell.h"
 #include "lib/checkpoint/run_checkpoints.h"
 #include "lib/data/cache_format.h"
 
@@ -25,12 +26,30 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool is_temporary(const std::string& name) {
-  return name.compare(0, 4, ".tx-") == 0 && fs::path(name).extension() == ".tmp";
+// Whether the link or file was left by a killed writer: it has a temporary name, and no process
+// holds it. Links are made only by the run that holds the lock.
+bool is_abandoned(const std::string& path) {
+  if (!is_temporary_name(fs::path(path).filename())) return false;
+  std::error_code error;
+  if (fs::is_symlink(path)) return fs::read_symlink(path, error).string().starts_with("model-");
+  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  struct stat info = {};
+  const bool free = fd >= 0 && ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+                    ::flock(fd, LOCK_EX | LOCK_NB) == 0;
+  if (fd >= 0) ::close(fd);
+  return free;
 }
 
-// Whether a run writes files of this name.
-bool is_ours(const std::string& name) { return is_run_file(name) || is_temporary(name); }
+// Names that a run reserves for links.
+bool is_link_name(const std::string& name) {
+  return name == "best.safetensors" || name == "last.safetensors";
+}
+
+void refuse_special(const std::string& path) {
+  std::error_code error;
+  if (fs::is_other(fs::status(path, error)))
+    throw DataError(path + ": is a pipe or a device; a run needs regular files");
+}
 
 // Whether the text looks like a config.json that write_config() wrote.
 bool is_settings(const std::string& text) {
@@ -59,6 +78,15 @@ void check_config(const Json& config, const std::string& name) {
     json_value<int64_t>(config["valid_text"], "lines", name + ": valid_text");
 }
 
+// Changes when the file is written, copied or unpacked, by anybody: nobody can choose the time of a
+// status change. "" for a file of another user.
+std::string mark_of(const std::string& file) {
+  struct stat info = {};
+  if (::lstat(file.c_str(), &info) != 0 || info.st_uid != ::geteuid()) return "";
+  return std::to_string(info.st_ino) + " " + std::to_string(info.st_ctim.tv_sec) + "." +
+         std::to_string(info.st_ctim.tv_nsec) + "\n";
+}
+
 bool same_file(int fd, const std::string& path) {
   struct stat mine, theirs;
   return ::fstat(fd, &mine) == 0 && ::stat(path.c_str(), &theirs) == 0 &&
@@ -76,6 +104,7 @@ RunDirectory RunDirectory::create(const std::string& path) {
   fs::create_directories(path, error);
   if (error) throw IoError("create", path, error.value());
   run.before_ = run.names();
+  run.refuse_devices();
   run.lock();
   run.sweep();
   run.fresh_ = true;
@@ -85,7 +114,7 @@ RunDirectory RunDirectory::create(const std::string& path) {
                      " was not written by tx-train and would be overwritten: choose another "
                      "--out");
   if (!run.complete_steps().empty())
-    throw UsageError(path + " already holds a run: resume it with --resume " + path +
+    throw UsageError(path + " already holds a run: resume it with --resume " + shell_word(path) +
                      ", or choose another --out");
   if (!run.never_saved()) throw UsageError(path + " " + run.remains() + "; choose another --out");
   return run;
@@ -99,6 +128,10 @@ std::string RunDirectory::foreign_file() const {
     return bool(std::ifstream(file(name), std::ios::binary).read(start.data(), start.size())) &&
            start == magic;
   };
+  for (const std::string& name : names())
+    if (is_run_file(name) && !is_link_name(name) &&
+        fs::symlink_status(file(name)).type() != fs::file_type::regular)
+      return name;
   const bool config = file_exists(file("config.json"));
   if (config && !is_settings(read_file(file("config.json"), 1 << 24))) return "config.json";
   for (const char* name : {"train.ids", "valid.ids"})
@@ -125,7 +158,7 @@ std::string RunDirectory::remains() const {
   if (models.empty()) return "has training states but no models, and cannot be resumed";
   return "has models but no training state of any of them, and cannot be resumed; start a new run "
          "from the newest model with --init " +
-         model(models.back());
+         shell_word(model(models.back()));
 }
 
 RunDirectory RunDirectory::open(const std::string& path) {
@@ -134,6 +167,7 @@ RunDirectory RunDirectory::open(const std::string& path) {
   RunDirectory run(path);
   if (!file_exists(run.file("config.json")))
     throw DataError(path + " is not a run directory: config.json is missing");
+  run.refuse_devices();
   run.lock();
   run.sweep();
   if (run.complete_steps().empty() && run.never_saved())
@@ -159,16 +193,39 @@ RunDirectory::~RunDirectory() {
 void RunDirectory::remove_fresh() const {
   std::error_code error;
   try {
+    check_held();
     for (const std::string& name : names())
-      if (is_ours(name) && !before_.count(name)) ::unlink(file(name).c_str());
-  } catch (const IoError&) {  // the directory is gone; the first error is reported
+      if (is_run_file(name) && !before_.count(name)) ::unlink(file(name).c_str());
+    sweep();
+  } catch (const Error&) {  // the directory is gone; the first error is reported
   }
   if (made_) fs::remove(path_, error);  // only when empty
 }
 
 void RunDirectory::sweep() const {
   for (const std::string& name : names())
-    if (is_temporary(name)) ::unlink(file(name).c_str());
+    if (is_abandoned(file(name))) ::unlink(file(name).c_str());
+}
+
+void RunDirectory::refuse_devices() const {
+  for (const std::string& name : names())
+    if (is_run_file(name)) refuse_special(file(name));
+}
+
+bool RunDirectory::held() const { return same_file(lock_, file("lock")); }
+
+void RunDirectory::check_held() const {
+  if (held()) return;
+  if (!file_exists(file("lock"))) throw IoError("find", file("lock"), ENOENT);
+  throw DataError(path_ + " is no longer the directory that this run locked: it was replaced by " +
+                  "another; nothing more is written to it");
+}
+
+void RunDirectory::claim(const std::string& path) const {
+  check_held();
+  std::error_code error;
+  if (fs::is_symlink(path, error)) ::unlink(path.c_str());
+  refuse_special(path);
 }
 
 // A run that fails to start removes its lock file. So the file locked here may have been removed
@@ -203,15 +260,31 @@ std::string RunDirectory::state(int64_t step) const {
 }
 
 void RunDirectory::write_config(const Json& config) const {
+  claim(file("config.json"));
   write_atomically(file("config.json"), to_text(config, 2) + "\n");
+  const std::string mark = mark_of(file("config.json"));
+  if (::ftruncate(lock_, 0) != 0 || ::pwrite(lock_, mark.data(), mark.size(), 0) < 0) {
+    // Without the mark, a resumed run asks for --valid-command.
+  }
 }
 
-Json RunDirectory::read_config() const {
-  const std::string name = file("config.json");
-  Json config = parse_json(read_file(name, 1 << 24), name);
+bool RunDirectory::wrote_config(const std::string& directory) {
+  struct stat info = {};
+  const std::string lock = directory + "/lock";
+  return ::lstat(lock.c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == ::geteuid() &&
+         info.st_size > 0 && read_file(lock, 1 << 10) == mark_of(directory + "/config.json");
+}
+
+Json RunDirectory::read_config(const std::string& directory) {
+  const std::string name = directory + "/config.json";
+  if (!file_exists(name))
+    throw DataError(directory + " is not a run directory: config.json is missing");
+  Json config = parse_json(read_regular_file(name, 1 << 24), name);
   check_config(config, name);
   return config;
 }
+
+Json RunDirectory::read_config() const { return read_config(path_); }
 
 std::vector<int64_t> RunDirectory::complete_steps() const {
   std::vector<int64_t> both;
@@ -222,6 +295,7 @@ std::vector<int64_t> RunDirectory::complete_steps() const {
 }
 
 void RunDirectory::link(const std::string& name, int64_t step) const {
+  check_held();
   const std::string target = "model-" + std::to_string(step) + ".safetensors";
   const std::string to = file(name + ".safetensors"), fresh = temporary_name(path_);
   if (::symlink(target.c_str(), fresh.c_str()) != 0) throw IoError("link", to, errno);
@@ -230,6 +304,7 @@ void RunDirectory::link(const std::string& name, int64_t step) const {
 }
 
 void RunDirectory::unlink(const std::string& name) const {
+  check_held();
   ::unlink(file(name + ".safetensors").c_str());
 }
 
@@ -242,6 +317,7 @@ int64_t RunDirectory::newest_before(int64_t step) const {
 
 void RunDirectory::prune(int keep, int64_t step, std::set<int64_t> others,
                          const std::function<bool(int64_t)>& on_schedule) const {
+  check_held();
   const std::vector<int64_t> complete = complete_steps();
   std::set<int64_t> kept = std::move(others);
   kept.insert(step);
@@ -261,11 +337,13 @@ void RunDirectory::prune(int keep, int64_t step, std::set<int64_t> others,
 }
 
 void RunDirectory::discard(int64_t step) const {
+  check_held();
   ::unlink(state(step).c_str());
   ::unlink(model(step).c_str());
 }
 
 void RunDirectory::discard_after(int64_t step) const {
+  check_held();
   for (const char* kind : {"state", "model"})
     for (const int64_t later : checkpoint_steps(path_, kind))
       if (later > step) ::unlink(checkpoint_file(path_, kind, later).c_str());
@@ -273,6 +351,7 @@ void RunDirectory::discard_after(int64_t step) const {
 
 bool RunDirectory::append_log(const Json& line) const {
   const std::string name = file("log.jsonl"), text = to_text(line) + "\n";
+  claim(name);
   const int fd = ::open(name.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (fd < 0) return false;
   const off_t end = ::lseek(fd, 0, SEEK_END);
@@ -304,6 +383,7 @@ RunDirectory::LogEnd RunDirectory::cut_log(int64_t step) const {
     const auto at = json.find("seconds");
     if (at != json.end() && at->is_number()) end.seconds = at->get<double>();
   }
+  claim(name);
   write_atomically(name, kept);
   return end;
 }

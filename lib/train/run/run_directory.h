@@ -27,8 +27,18 @@ class RunDirectory {
   std::string model(int64_t step) const;
   std::string state(int64_t step) const;
 
+  // Before each write to `path`, a file of the run. DataError if another directory has taken the
+  // place of the one that is locked, or `path` is a pipe or a device. Removes a symbolic link
+  // there: a run writes through none.
+  void claim(const std::string& path) const;
+  bool held() const;  // whether the directory is still the one that is locked
+
   void write_config(const Json& config) const;
   Json read_config() const;
+  static Json read_config(const std::string& directory);  // also of a run that is in use
+  // Whether config.json is as this user's tx-train wrote it on this file system: not copied,
+  // unpacked or edited. Only then a command in it may run.
+  static bool wrote_config(const std::string& directory);
 
   // Steps that have both model and state, ascending; a run resumes from the last.
   std::vector<int64_t> complete_steps() const;
@@ -64,6 +74,8 @@ class RunDirectory {
   std::string remains() const;
   void remove_fresh() const;
   void sweep() const;  // temporary files of a killed writer
+  void refuse_devices() const;
+  void check_held() const;
   std::set<std::string> names() const;
   std::string path_;
   int lock_ = -1;

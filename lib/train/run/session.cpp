@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lib/base/figure.h"
+#include "lib/base/shell.h"
 #include "lib/train/options/schedule.h"
 
 namespace tx {
@@ -158,7 +159,7 @@ void Session::end() {
     report_result();
   else
     log_.info("stopped by signal " + signal_name(signal) + " after step " + std::to_string(step) +
-              "; resume with: tx-train --resume " + directory_.path());
+              "; resume with: tx-train --resume " + shell_word(directory_.path()));
 }
 
 namespace {
@@ -196,7 +197,7 @@ void Session::report_result() const {
   if (kind == ModelKind::encoder) use = "compute sentence vectors", options = " --embed mean";
   const std::string best = validator_.best_text();
   log_.info((best.empty() ? "" : "best model: " + best + "; ") + use + " with: tx-decode -m " +
-            directory_.path() + options);
+            shell_word(directory_.path()) + options);
 }
 
 }  // namespace tx

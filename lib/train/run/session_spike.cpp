@@ -39,6 +39,7 @@ std::string Session::record_flight(int64_t number, const StepRecord& record) {
   if (config.contains("products")) facts["products"] = config["products"];
   facts.update(flight_facts(record, run_.feed().batches(), run_.whole()));
   try {
+    directory_.claim(directory_.file(name));
     save_flight(directory_.file(name), run_.whole(), facts);
     return name;
   } catch (const IoError& e) {

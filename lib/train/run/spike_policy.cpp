@@ -5,6 +5,7 @@
 
 #include "kernels/view.h"
 #include "lib/base/figure.h"
+#include "lib/base/shell.h"
 
 namespace tx {
 
@@ -157,7 +158,7 @@ std::string describe_incident(const StepRecord& record, const SpikeDecision& dec
   if (decision.action == Action::skipped) message += "; the update was skipped";
   if (decision.action == Action::rewound)
     message += "; rewinding to step " + std::to_string(decision.to);
-  if (!flight.empty()) message += "; replay it with: tx-train --replay " + flight;
+  if (!flight.empty()) message += "; replay it with: tx-train --replay " + shell_word(flight);
   return message;
 }
 

@@ -3,7 +3,8 @@
 printf 'a b c\n' > words_of
 tx-bpe train --type words -o words words_of 2> /dev/null
 mkfifo slow
-for signal in INT TERM HUP; do
+ulimit -c 0
+for signal in INT TERM HUP QUIT USR1 XCPU ALRM; do
   rm -rf run
   (while :; do echo 'a b c'; sleep 0.01; done) > slow 2> /dev/null &
   writer=$!
