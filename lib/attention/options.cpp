@@ -127,7 +127,7 @@ void DumpOptions::describe(Options& options) {
           "--html-limit", html_limit, "N", "maximum size of the sentences on the page in MB",
           "The page ends before the first sentence that does not fit, and reports it. With --live, "
           "the maximum size of the page; a larger one is an error.")
-      .range(1, 1000)
+      .range(1, max_page_mb)
       .default_is("32, with --live 100")
       .goes_with({"--live"})
       .needs({"--html"});

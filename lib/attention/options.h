@@ -5,6 +5,8 @@
 
 namespace tx {
 
+constexpr int max_page_mb = 1000;  // of --html-limit
+
 struct DumpOptions {
   std::vector<std::string> models;  // -m: files or run directories; several only with `live`
   std::string qkv;                  // file of matrices to use instead of a model

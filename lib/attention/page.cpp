@@ -163,6 +163,7 @@ int64_t AttentionPage::sentence_bytes(int64_t source, int64_t target) const {
 void AttentionPage::add(int64_t line, const std::string& sentence,
                         const AttentionStatistics& statistics) {
   const auto bytes = int64_t(sentence.size());
+  if (sentences_.empty() && !full()) first_bytes_ = bytes;
   if (full() || bytes_ + bytes > limit_) return leave_out(line);
   bytes_ += bytes;
   sentences_.push_back(sentence);
@@ -219,10 +220,14 @@ std::string AttentionPage::html() const {
 }
 
 void AttentionPage::finish() {
-  if (full() && sentences_.empty())
+  if (full() && sentences_.empty()) {
+    const int64_t needed = (first_bytes_ + 999'999) / 1'000'000;
     throw UsageError(
         "--html-limit " + std::to_string(limit_ / 1'000'000) +
-        " is too small for the first sentence: increase it, or select --layers or --heads");
+        " is too small for the first sentence: " +
+        (needed <= max_page_mb ? "give --html-limit " + std::to_string(needed) + ", or " : "") +
+        "select --layers or --heads" + (has_vectors(selection_) ? ", or give --what weights" : ""));
+  }
   write_page(options_.html, html());
 }
 
@@ -233,7 +238,8 @@ std::vector<Item> read_page_text(ItemReader& reader, const AttentionPage& page) 
     for (Item& item : items)
       if (!item.blank()) all.push_back(std::move(item));
     if (line <= max_page_lines || all.empty()) continue;
-    const std::string n = std::to_string(std::max<int64_t>(1, lines_that_fit(all, page)));
+    const std::string n =
+        std::to_string(std::clamp<int64_t>(lines_that_fit(all, page), 1, max_page_lines));
     throw DataError("the text has more than " + std::to_string(max_page_lines) +
                     " lines, of which about " + n + " fit on the page (--html-limit " +
                     std::to_string(page.limit() / 1'000'000) + "): select some, for example with " +

@@ -38,6 +38,7 @@ class AttentionPage : public AttentionOutput {
   const Selection& selection_;
   const ModelSet& models_;
   int64_t limit_, bytes_ = 0, left_out_ = 0, first_left_out_ = 0;
+  int64_t first_bytes_ = 0;  // of the first sentence
   std::vector<std::string> sentences_;
   AttentionStatistics statistics_;  // of the sentences on the page
 };

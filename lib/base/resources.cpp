@@ -111,20 +111,44 @@ size_t anonymous_bytes() {
   return 0;
 }
 
-int64_t memory_limit(const std::string& root, const std::string& membership) {
-  return min_limit(root, membership, "memory", [](const std::string& directory, bool version2) {
-    int64_t limit = 0;  // no limit: "max", or a number near 2^63 (version 1)
-    std::istringstream(
-        control_group_text(directory + (version2 ? "/memory.max" : "/memory.limit_in_bytes"))) >>
-        limit;
-    return limit < int64_t(1) << 62 ? limit : 0;
-  });
+namespace {
+
+// The number after `key` and white space, or at the beginning without a key; 0 if there is none.
+int64_t number_after(const std::string& text, const std::string& key = "") {
+  std::istringstream words(text);
+  int64_t number = 0;
+  for (std::string word; !key.empty() && word != key;)
+    if (!(words >> word)) return 0;
+  words >> number;
+  return number;
+}
+
+// Cached files count as used, but the system drops them when memory is needed.
+int64_t left_of_group(const std::string& directory, bool version2) {
+  const auto read = [&](const char* name) {
+    return control_group_text(directory + "/memory." + name);
+  };
+  const int64_t limit = number_after(read(version2 ? "max" : "limit_in_bytes"));
+  if (limit <= 0 || limit >= int64_t(1) << 62) return 0;  // "max", or near 2^63 (version 1)
+  const std::string total = version2 ? "" : "total_",
+                    usage = read(version2 ? "current" : "usage_in_bytes");
+  const std::string parts = read("stat");
+  const int64_t cached =
+      number_after(parts, total + "inactive_file") + number_after(parts, total + "active_file");
+  return std::max<int64_t>(1, limit - std::max<int64_t>(0, number_after(usage) - cached));
+}
+
+}  // namespace
+
+int64_t memory_left(const std::string& root, const std::string& membership) {
+  return min_limit(root, membership, "memory", left_of_group);
 }
 
 int64_t available_memory() {
-  const int64_t all = int64_t(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
-  const int64_t limit = memory_limit(control_groups_root, control_groups_membership());
-  return limit > 0 ? std::min(all, limit) : all;
+  int64_t all = number_after(control_group_text("/proc/meminfo"), "MemAvailable:") << 10;
+  if (all == 0) all = int64_t(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+  const int64_t left = memory_left(control_groups_root, control_groups_membership());
+  return left > 0 ? std::min(all, left) : all;
 }
 
 void require_memory(size_t bytes) {

@@ -10,14 +10,15 @@ namespace tx {
 // Processors of the affinity mask, at most the CPU quota of the control groups, at least 1.
 int available_cpus();
 
-// Bytes of memory: the machine's, or the limit of the control groups if that is smaller.
+// Bytes of memory that this process could still take: those the machine has available, or what the
+// limits of the control groups leave if that is less.
 int64_t available_memory();
 
-// The limits of the control groups: the CPU quota in whole processors, and memory in bytes; 0
-// where there is none. `root` is where the groups are mounted (/sys/fs/cgroup), `membership` the
-// text of /proc/self/cgroup; versions 1 and 2.
+// What the control groups allow: the CPU quota in whole processors, and the bytes of memory that
+// their limits leave, at least 1; 0 where there is no limit. `root` is where the groups are mounted
+// (/sys/fs/cgroup), `membership` the text of /proc/self/cgroup; versions 1 and 2.
 int quota_cpus(const std::string& root, const std::string& membership);
-int64_t memory_limit(const std::string& root, const std::string& membership);
+int64_t memory_left(const std::string& root, const std::string& membership);
 
 // Bytes of anonymous memory that this process uses; 0 where the system does not report it.
 size_t anonymous_bytes();

@@ -33,18 +33,6 @@ bool hold_all(const PairLengths& lengths, const std::vector<int>& capacities) {
   return true;
 }
 
-int smallest_batch_tokens(const PairLengths& lengths) {
-  int low = 1, high = std::numeric_limits<int>::max() / 4;
-  while (low < high) {
-    const int middle = low + (high - low) / 2;
-    if (hold_all(lengths, batch_capacities(lengths, middle)))
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return low;
-}
-
 // Fills one side of a batch.
 struct SideWriter {
   BatchSide& side;
@@ -153,7 +141,52 @@ void write_batch(const IdCache& cache, const std::vector<int>& capacities, const
   }
 }
 
+// The beginning of the message about the first pair of the text that exceeds a capacity.
+std::string too_small(const PairLengths& text, const std::vector<int>& capacities) {
+  int side = 0;
+  while (text.longest(side) <= capacities[size_t(side)] - 2) ++side;
+  const std::string begin =
+      "--batch-tokens " + std::to_string(capacities.back()) + " is too small for ";
+  const IdCache& cache = text.cache();
+  if (cache.report().documents > 0)
+    return begin + "sentences of " + std::to_string(text.longest(side) + 1) +
+           " tokens, which --context allows";
+  int64_t pair = 0;
+  while (text.length(pair, side) != text.longest(side)) ++pair;
+  return begin + "the pair of line " + std::to_string(cache.line(pair)) + ", which has " +
+         std::to_string(text.longest(side)) + " tokens on its " +
+         (side + 1 == text.sides() ? "target" : "source") + " side";
+}
+
 }  // namespace
+
+int smallest_batch_tokens(const std::vector<PairLengths>& texts) {
+  int low = 1, high = std::numeric_limits<int>::max() / 4;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    const std::vector<int> capacities = batch_capacities(texts.front(), middle);
+    if (std::all_of(texts.begin(), texts.end(),
+                    [&](const PairLengths& text) { return hold_all(text, capacities); }))
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+void check_capacities(const std::vector<PairLengths>& texts, const std::vector<int>& capacities,
+                      bool fixed) {
+  for (const PairLengths& text : texts) {
+    if (hold_all(text, capacities)) continue;
+    if (fixed)
+      throw UsageError(too_small(text, capacities) +
+                       "; a resumed run keeps its batches: remove it from the validation text");
+    throw UsageError(
+        too_small(text, capacities) + "; the minimum is --batch-tokens " +
+        std::to_string(smallest_batch_tokens(texts)) +
+        (text.cache().report().documents > 0 ? "" : " (or drop long pairs with --max-length)"));
+  }
+}
 
 std::vector<int> batch_capacities(const PairLengths& lengths, int batch_tokens) {
   const int target = lengths.sides() - 1;
@@ -180,29 +213,8 @@ Packer::Packer(const IdCache& cache, PackerOptions options)
   }
   TX_ASSERT(int(options_.capacities.size()) == lengths_.sides());
   TX_ASSERT(options_.sentinels.empty() || (!options_.dropout && !options_.links));
-  check_lengths();
+  check_capacities({lengths_}, options_.capacities);
   for (const int capacity : options_.capacities) room_.push_back(capacity - 1);
-}
-
-void Packer::check_lengths() const {
-  if (hold_all(lengths_, options_.capacities)) return;
-  for (int s = 0; s < lengths_.sides(); ++s) {
-    if (lengths_.longest(s) <= options_.capacities[s] - 2) continue;
-    if (cache_.report().documents > 0)
-      throw UsageError("--batch-tokens " + std::to_string(options_.capacities.back()) +
-                       " is too small for sentences of " + std::to_string(lengths_.longest(s) + 1) +
-                       " tokens, which --context allows: the minimum is --batch-tokens " +
-                       std::to_string(smallest_batch_tokens(lengths_)));
-    int64_t pair = 0;
-    while (cache_.length(pair, s) != cache_.longest(s)) ++pair;
-    throw UsageError("--batch-tokens " + std::to_string(options_.capacities.back()) +
-                     " is too small for the pair of line " + std::to_string(cache_.line(pair)) +
-                     ", which has " + std::to_string(cache_.longest(s)) + " tokens on its " +
-                     (s + 1 == cache_.sides() ? "target" : "source") +
-                     " side; the minimum is --batch-tokens " +
-                     std::to_string(smallest_batch_tokens(lengths_)) +
-                     " (or drop long pairs with --max-length)");
-  }
 }
 
 void Packer::begin_epoch(int64_t epoch) {

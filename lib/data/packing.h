@@ -94,12 +94,18 @@ struct PackerOptions {
 // source to target tokens (with <eos>), rounded up to a multiple of 64.
 std::vector<int> batch_capacities(const PairLengths& lengths, int batch_tokens);
 
+// The least batch_tokens whose capacities, by the ratio of the first text, hold every pair of all.
+int smallest_batch_tokens(const std::vector<PairLengths>& texts);
+// UsageError if a pair of the texts exceeds a capacity; it names both, and that minimum unless the
+// capacities are `fixed`.
+void check_capacities(const std::vector<PairLengths>& texts, const std::vector<int>& capacities,
+                      bool fixed = false);
+
 // Packs every pair once per epoch, in a seeded random order; no batch mixes epochs. The batches
 // depend only on the cache and the options.
 class Packer {
  public:
-  // The cache must outlive the packer. UsageError: a pair exceeds a capacity; it names both and the
-  // smallest sufficient --batch-tokens.
+  // The cache must outlive the packer. UsageError: check_capacities() of this text alone.
   Packer(const IdCache& cache, PackerOptions options);
 
   bool next(Batch& batch);  // false after options.epochs epochs
@@ -114,7 +120,6 @@ class Packer {
 
  private:
   using PairIds = std::vector<std::vector<int>>;  // by side
-  void check_lengths() const;
   PairIds cut(uint32_t pair) const;
   bool epoch_over() const { return cursor_ == cache_.pairs() && window_.size() == 0; }
   void begin_epoch(int64_t epoch);

@@ -273,7 +273,6 @@ void write_live_page(const DumpOptions& options, const Log& log) {
       throw UsageError("--live compares models of one kind: " + models.front().name() +
                        " is of kind " + first + ", " + path + " of kind " + kind);
   }
-  check_limit(weights, options);
   Json data = {{"format", live_page_format},
                {"models", Json::array()},
                {"examples", read_examples(options, log)}};

@@ -1,6 +1,7 @@
 #include "lib/model/config.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "build_info.h"
@@ -11,12 +12,11 @@ namespace tx {
 
 namespace {
 
-// The number of heads nearest to `heads` that divides d_model.
-int nearest_divisor(int d_model, int heads) {
-  for (int distance = 0; distance < d_model; ++distance) {
-    if (heads > distance && d_model % (heads - distance) == 0) return heads - distance;
-    if (heads + distance <= d_model && d_model % (heads + distance) == 0) return heads + distance;
-  }
+// The number nearest to `wanted`, from 1 to `max`, that `fits`; 1 if there is none.
+int nearest(int wanted, int max, const std::function<bool(int)>& fits) {
+  for (int distance = 0; distance < wanted + max; ++distance)
+    for (const int n : {wanted - distance, wanted + distance})
+      if (n >= 1 && n <= max && fits(n)) return n;
   return 1;
 }
 
@@ -40,24 +40,34 @@ void ModelConfig::resolve() {
   check_min("--heads", heads, 1);
   for (size_t side = 0; side < sides.size(); ++side)
     check_min(names(side).layers_option, sides[side].layers, 1);
-  if (d_model % 2 != 0)
+  const auto fit = [&](int width, int count) {  // without --d-k
+    return width % 2 == 0 && width % count == 0 && (!rotary() || width / count % 2 == 0);
+  };
+  if (d_model % 2 != 0) {
+    int even = d_model + 1;
+    while (d_k == 0 && !fit(even, heads)) ++even;
     throw UsageError("--d-model " + std::to_string(d_model) +
                      ": must be even, since positions are pairs of sine and cosine; use " +
-                     std::to_string(d_model + 1));
+                     std::to_string(even));
+  }
   if (d_k == 0) {
+    const auto fits = [&](int n) {
+      return fit(d_model, n) && (kv_heads == 0 || n % kv_heads == 0);
+    };
     if (d_model % heads != 0)
       throw UsageError("--heads " + std::to_string(heads) + " does not divide --d-model " +
                        std::to_string(d_model) + ": use --heads " +
-                       std::to_string(nearest_divisor(d_model, heads)) + ", or give --d-k");
+                       std::to_string(nearest(heads, d_model, fits)) + ", or give --d-k");
     d_k = d_model / heads;
   }
   if (d_v == 0) d_v = d_k;
   check_min("--d-k", d_k, 1);
   check_min("--d-v", d_v, 1);
   if (heads % key_heads() != 0)
-    throw UsageError("--kv-heads " + std::to_string(kv_heads) + " does not divide --heads " +
-                     std::to_string(heads) + ": use --kv-heads " +
-                     std::to_string(nearest_divisor(heads, kv_heads)));
+    throw UsageError(
+        "--kv-heads " + std::to_string(kv_heads) + " does not divide --heads " +
+        std::to_string(heads) + ": use --kv-heads " +
+        std::to_string(nearest(kv_heads, heads, [&](int n) { return heads % n == 0; })));
   kv_heads = key_heads();
   check_positions();
   for (const SideConfig& side : sides)

@@ -234,7 +234,7 @@ Matrix Parameters::read_only(size_t first, int64_t rows) const {
 }
 
 void Parameters::prepare_inference() {
-  if (read_only_) return;
+  if (read_only_ || planned_) return;
   for (size_t i = 0; i < table_.size();) {
     size_t end = i + 1;
     while (end < table_.size() && table_[end].joined) ++end;

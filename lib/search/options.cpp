@@ -98,14 +98,15 @@ void SearchOptions::describe(Options& options) {
 }
 
 void SearchOptions::check() {
+  const int step = diversity > 0 && groups > 0 ? groups : 1;  // of the beam
   if (diversity > 0 && groups == 0) groups = beam;
   if (diversity > 0 && beam % groups != 0)
     throw UsageError("--beam " + std::to_string(beam) + " is not a multiple of --groups " +
                      std::to_string(groups));
   if (sample || nbest <= beam) return;
-  const std::string n = std::to_string(nbest);
-  throw UsageError("--nbest " + n + " needs a beam at least as wide: give --beam " + n +
-                   " or --nbest " + std::to_string(beam));
+  throw UsageError(
+      "--nbest " + std::to_string(nbest) + " needs a beam at least as wide: give --beam " +
+      std::to_string((nbest + step - 1) / step * step) + " or --nbest " + std::to_string(beam));
 }
 
 }  // namespace tx

@@ -87,14 +87,17 @@ void Run::settle(size_t program, const Log& log) {
                            options_,
                            {program + kept, scorer_ ? scorer_->bytes() : 0},
                            replicas_.share().ranks};
+  const std::vector<PairLengths> texts = spec_.corpora.lengths();
   if (replicas_.leads() && spec_.batch_tokens == 0)
-    spec_.batch_tokens = resolve_batch_tokens(planned, shape_of(spec_.corpora.train_lengths()));
+    spec_.batch_tokens = resolve_batch_tokens(planned, shape_of(texts));
   spec_.batch_tokens = std::stoi(replicas_.agree(std::to_string(spec_.batch_tokens)));
+  check_capacities(texts, batch_capacities(texts.front(), spec_.batch_tokens),
+                   !options_.resume.empty());
   feed_ = std::make_unique<Feed>(*spec_.corpora.train, spec_.vocabularies, options_,
                                  spec_.batch_tokens, spec_.corpora.sentinels);
   begin_ = feed_->state();
   const std::vector<int>& capacities = feed_->capacities();
-  if (spec_.corpora.valid)  // throws for a pair that is too long: now, not at the first validation
+  if (spec_.corpora.valid)
     valid_pass_ =
         std::make_unique<ValidPass>(*spec_.corpora.valid, capacities,
                                     options_.kind == ModelKind::encoder, spec_.corpora.sentinels);
@@ -124,6 +127,10 @@ void Run::report_memory(const Log& log) {
       (replicas_.count() > 1 ? " on each of " + std::to_string(replicas_.count()) + " ranks" : "") +
       (part.whole() ? "" : ", tensor parallelism over " + std::to_string(part.count) + " ranks"));
   check_device_memory(backend_, memory_);
+  const size_t available = size_t(available_memory()) + anonymous_bytes();
+  if (!backend_->has_own_memory() && memory_.total() > available)
+    log.warn("the plan of " + binary_size(memory_.total()) + " exceeds the available memory, " +
+             binary_size(available) + ": lower --batch-tokens, or give --recompute");
 }
 
 void Run::rehearse() {

@@ -5,8 +5,8 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/io.h"
-#include "lib/checkpoint/run_checkpoints.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/checkpoint/run_checkpoints.h"
 #include "lib/subword/mapped.h"
 #include "lib/text/corpus.h"
 #include "lib/train/ranks/shards.h"
@@ -43,7 +43,10 @@ RunSpec make_run_spec(const TrainOptions& options, TrainingData data, const std:
       longest > spec.model.max_positions - spec.model.position_offset)
     throw UsageError("--max-positions " + std::to_string(spec.model.max_positions) +
                      " is too small: the longest sentence has " + std::to_string(longest) +
-                     " tokens, including </s>; raise it, or lower --max-length");
+                     " tokens, including </s>: give --max-positions " +
+                     std::to_string(longest + spec.model.position_offset) +
+                     ", or shorter text with " +
+                     (options.one_text() ? "--context" : "--max-length"));
   spec.translations = read_translation_task(options, config);
   spec.batch_tokens = config.value("batch_tokens_resolved", 0);
   spec.products = config.value("products", std::string());

@@ -141,10 +141,16 @@ std::vector<int> described_capacities(const TrainOptions& options, size_t sides,
 }
 
 size_t translating_bytes(const TrainOptions& options, const MakeTranslationScorer& scorer,
-                         Parameters& parameters) {
-  Json unused;
+                         Parameters& parameters, const Log& log) {
+  Json unused = Json::object();
   TranslationTask task = read_translation_task(options, unused);
   if (task.metrics.empty()) return 0;
+  if (options.vocab.empty() && options.vocab_src.empty() && options.init.empty() &&
+      options.resume.empty()) {
+    log.info("without a vocabulary the memory for --valid-metric " + task.metrics.front() +
+             " is not known");
+    return 0;
+  }
   task.vocabularies = options.resume.empty() ? load_vocabularies(options)
                                              : model_vocabularies(resolve_model(options.resume));
   return scorer(parameters, std::move(task))->bytes();
@@ -167,8 +173,9 @@ DescribedRun plan_described(TrainOptions& options, Options& given,
   const size_t sides = model.sides.size();
   const int longest = options.longest_text();
   Transformer transformer(backend, parameters, longest + 1);
-  const BatchShape shape{longest, [&](int n) { return described_capacities(options, sides, n); }};
-  const OtherMemory rest{program, translating_bytes(options, scorer, parameters)};
+  const BatchShape shape{longest + 2,
+                         [&](int n) { return described_capacities(options, sides, n); }};
+  const OtherMemory rest{program, translating_bytes(options, scorer, parameters, log)};
   const PlannedRun run{backend, parameters, transformer, options, rest, ranks};
   const int tokens = options.batch_tokens == "auto" ? resolve_batch_tokens(run, shape)
                                                     : parse_batch_tokens(options.batch_tokens);

@@ -39,6 +39,7 @@ struct Largest {
     }
   }
   size_t bytes(DType t) const { return size_t(2 * matrix + 2 * gram) * size_of(t); }
+  size_t square_bytes() const { return size_t(norm_blocks(matrix)) * sizeof(double); }
 };
 
 }  // namespace
@@ -60,13 +61,14 @@ Muon::Muon(Parameters& parameters, double momentum, const StepRecord* record)
   const size_t block_bytes = size_t(like.cols) * size_of(like.dtype);
   directions_ = matrix(block_.reserve(block_bytes), like.dtype, 1, like.cols);
   scratch_.reserve(largest.bytes(iteration_type(parameters)));
-  squares_.reserve(size_t(norm_blocks(largest.matrix)) * sizeof(double));
+  squares_.reserve(largest.square_bytes());
 }
 
 size_t Muon::bytes(const Parameters& parameters) {
   const Matrix block = parameters.fp32_weights();
-  return size_t(block.cols) * size_of(block.dtype) +
-         Largest(layer_matrices(parameters)).bytes(iteration_type(parameters));
+  const Largest largest(layer_matrices(parameters));
+  return held_bytes(size_t(block.cols) * size_of(block.dtype)) +
+         held_bytes(largest.bytes(iteration_type(parameters))) + held_bytes(largest.square_bytes());
 }
 
 void Muon::average(ElementRange range, ElementRange state) {

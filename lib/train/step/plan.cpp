@@ -38,7 +38,8 @@ MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities
   m.scratch = backend->scratch_bytes();
   size_t rows = 0;
   for (int capacity : capacities) rows += size_t(capacity);
-  m.batch = rows * 2 * (4 * 4 + 2 * 4 * size_t(accumulate));  // includes the next step's
+  m.batch = rows * 2 * (4 * 4 * size_t(options.passes()) + 2 * 4 * size_t(accumulate));
+  if (!options.guided_alignment.empty()) m.batch += rows * 2 * 4 * 5;  // as DeviceBatch estimates
   const ModelConfig& config = transformer.config();
   const int64_t width = config.sinusoids() ? config.d_model : config.rotary() ? config.d_k : 0;
   m.batch += size_t(transformer.longest() * width) * full;
@@ -180,10 +181,10 @@ std::string describe_run(const DescribedRun& run, const TrainOptions& options) {
 
 namespace {
 
-// The default limit of a plan. CPU: half of the memory that this process may use. GPU: the
+// The default limit of a plan. CPU: half of what this process uses and could take. GPU: the
 // parameters, which are allocated already, plus nine tenths of the free memory.
 int64_t default_limit(Backend& backend, const Parameters& parameters) {
-  if (!backend->has_own_memory()) return available_memory() / 2;
+  if (!backend->has_own_memory()) return (available_memory() + int64_t(anonymous_bytes())) / 2;
   const size_t held =
       Parameters::bytes(parameters.config(), parameters.dtype(), true, parameters.self());
   return int64_t(backend->free_bytes() / 10 * 9 + held);
@@ -191,11 +192,9 @@ int64_t default_limit(Backend& backend, const Parameters& parameters) {
 
 }  // namespace
 
-BatchShape shape_of(const PairLengths& lengths) {
-  int longest = 0;
-  for (int side = 0; side < lengths.sides(); ++side)
-    longest = std::max(longest, lengths.longest(side));
-  return {longest, [lengths](int tokens) { return batch_capacities(lengths, tokens); }};
+BatchShape shape_of(const std::vector<PairLengths>& texts) {
+  return {smallest_batch_tokens(texts),
+          [text = texts.front()](int tokens) { return batch_capacities(text, tokens); }};
 }
 
 int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape) {
@@ -204,18 +203,19 @@ int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape) {
   const auto total = [&](int tokens) {
     return int64_t(plan_memory(run, shape.capacities(tokens)).total());
   };
+  const int min = (shape.min + 63) / 64 * 64;
   if (options.batch_tokens != "auto") {
     const int tokens = parse_batch_tokens(options.batch_tokens);
     if (limit && total(tokens) > limit)
       throw UsageError("--memory " + options.memory + " cannot hold --batch-tokens " +
                        std::to_string(tokens) + ": give --memory " +
-                       size_text(size_t(total(tokens))) + ", or --batch-tokens auto");
+                       size_text(size_t(total(tokens))) +
+                       (total(min) <= limit ? ", or --batch-tokens auto" : ""));
     return tokens;
   }
   const int64_t memory = limit ? limit : default_limit(run.backend, run.parameters);
-  const int min = (shape.longest + 66) / 64 * 64;
   int fits = 0;
-  for (int low = min / 64, high = max_auto_tokens / 64; low <= high;) {
+  for (int low = min / 64, high = std::max(max_auto_tokens, min) / 64; low <= high;) {
     const int middle = (low + high) / 2;
     if (total(middle * 64) <= memory) {
       fits = middle * 64;
@@ -225,9 +225,12 @@ int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape) {
     }
   }
   if (fits == 0)
-    throw UsageError((limit ? "--memory " + options.memory : "the memory available") +
-                     " cannot hold the longest sentence pair: give --memory " +
-                     size_text(size_t(total(min))));
+    throw UsageError(
+        (limit ? "--memory " + options.memory
+               : "the limit of the plan, " + binary_size(size_t(memory)) +
+                     (run.backend->has_own_memory() ? ", nine tenths of the GPU's free memory,"
+                                                    : ", half of the available memory,")) +
+        " cannot hold the longest sentence pair: give --memory " + size_text(size_t(total(min))));
   return fits;
 }
 

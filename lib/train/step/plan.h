@@ -19,10 +19,10 @@ struct MemoryPlan {
   size_t activations = 0;  // the arena: values, their gradients, statistics
   size_t other = 0;        // activations with the opposite --recompute; 0: unknown; not in total()
   size_t scratch = 0;      // of the backend's matrix products
-  size_t batch = 0;        // ids, offsets and row keys; positions
+  size_t batch = 0;        // ids, offsets, row keys and alignments; positions
   size_t program = 0;      // libraries, vocabularies and settings
   size_t translating = 0;  // decoding for --valid-metric bleu and chrf
-  // Anonymous memory, in bytes. The token ids are a mapped file, and validation uses the arena.
+  // Anonymous memory, in bytes. The token ids are a mapped file; validation uses the arena too.
   size_t total() const {
     return parameters + gradients + optimizer_state + update + bf16_weights + sums + saving +
            activations + scratch + batch + program + translating;
@@ -83,12 +83,13 @@ std::string describe_run(const DescribedRun& run, const TrainOptions& options);
 std::string describe_memory(const MemoryPlan& memory, bool recompute);
 
 struct BatchShape {
-  int longest;                                      // tokens of a sentence, on any side
+  int min;                                          // target tokens that hold the longest pair
   std::function<std::vector<int>(int)> capacities;  // of each side, by target tokens
 };
-BatchShape shape_of(const PairLengths& lengths);  // whose cache must outlive it
+// For texts, the first of which is trained on; their caches must outlive it.
+BatchShape shape_of(const std::vector<PairLengths>& texts);
 
-// The maximum of --batch-tokens auto: the paper's batch.
+// The maximum of --batch-tokens auto, the paper's batch, unless the longest pair needs more.
 constexpr int max_auto_tokens = 25024;
 
 // The batch size: that of --batch-tokens, or for auto the largest multiple of 64 up to

@@ -61,23 +61,23 @@ Stepper::~Stepper() { backend_->release(record_); }
 
 size_t Stepper::plan(Backend& backend, Parameters& parameters, const Transformer& transformer,
                      const TrainOptions& options, const std::vector<int>& capacities) {
-  Arena counting;
-  Context context(backend, counting, parameters.dtype());
-  context.recording = true;
-  context.recompute = options.recompute;
-  parameters.begin_step();
-  std::vector<PackedSide> sides(capacities.size());
-  for (size_t i = 0; i < sides.size(); ++i) sides[i].rows = options.passes() * capacities[i];
-  forward(context, transformer, parameters,
-          {sides,
-           nullptr,
-           rates_of(options),
-           {},
-           nullptr,
-           options.label_smoothing,
-           options.consistency_term()});
-  context.backward();
-  return counting.peak();
+  size_t peak = 0;
+  for (const bool training : {true, false}) {  // false: validation
+    Arena counting;
+    Context context(backend, counting, parameters.dtype());
+    context.recording = training;
+    context.recompute = options.recompute;
+    if (training) parameters.begin_step();
+    std::vector<PackedSide> sides(capacities.size());
+    for (size_t i = 0; i < sides.size(); ++i)
+      sides[i].rows = (training ? options.passes() : 1) * capacities[i];
+    Pass pass{sides, nullptr, {}, {}, nullptr, options.label_smoothing, {}};
+    if (training) pass.rates = rates_of(options), pass.consistency = options.consistency_term();
+    forward(context, transformer, parameters, pass);
+    context.backward();
+    peak = std::max(peak, counting.peak());
+  }
+  return peak;
 }
 
 void Stepper::reserve(size_t arena_bytes, int batches) {

@@ -78,3 +78,21 @@ expect_usage_error '--tsv cannot be used with --html' \
   tx-train --describe --tsv schedule --html page.html
 expect_usage_error '--tsv weights: must be one of schedule, positions, similarity' \
   tx-train --describe --tsv weights
+
+# The memory of translations is planned, without weights; a run in progress is described, too.
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+for metric in bleu chrf bleu,loss; do
+  expect_status 0 small_train --describe --valid-metric $metric
+  last_stdout | grep -Eq '^  translations +[1-9]' || fail "$metric: $(last_stdout)"
+done
+expect_status 0 tx-train --describe --preset toy --valid-metric bleu --valid-src valid.en --valid-tgt valid.de
+expect_stderr_contains 'without a vocabulary the memory for --valid-metric bleu is not known'
+expect_status 0 small_train --valid-metric bleu --steps 3 -o run
+exec 3< run/lock
+flock 3
+expect_status 1 tx-train --resume run --steps 6
+expect_stderr_contains 'in use by another tx-train'
+expect_status 0 tx-train --describe --resume run
+expect_stdout_contains translations
+exec 3<&-

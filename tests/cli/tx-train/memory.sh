@@ -12,9 +12,12 @@ most() {
 }
 
 for options in "--precision fp32" "--precision bf16" "--precision fp32 --layers 2 --recompute" \
-  "--precision fp32 --valid-metric bleu"; do
+  "--precision fp32 --valid-metric bleu" "--precision fp32 --optimizer muon"; do
   # shellcheck disable=SC2086  # lists of words
-  small_train $options --describe > /dev/null 2>&1 || continue # no bf16 here
+  small_train $options --describe > /dev/null 2> run.log || {
+    [ "$options" = '--precision bf16' ] && continue # not supported here
+    fail "$(cat run.log)"
+  }
   rm -rf run
   # shellcheck disable=SC2086
   runner=exec most small_train $shape $options -o run

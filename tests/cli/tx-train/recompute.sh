@@ -18,3 +18,12 @@ tx-train --describe --layers 6 --d-model 256 --d-ff 1024 --recompute 2> /dev/nul
 [ "$(memory activations < with)" = "$(memory 'with --recompute' < without)" ] || fail "$(cat without)"
 [ "$(memory activations < with)" -lt $(($(memory activations < without) * 2 / 3)) ] ||
   fail "--recompute saves too little: $(cat without)"
+
+# Validation may need more memory than the training of so few layers.
+for shape in '--d-ff 128 --norm-type rms' '--d-ff 32' '--d-ff 64 --norm-position pre'; do
+  rm -rf run
+  # shellcheck disable=SC2086  # words
+  tx-train --src train.en --tgt train.de --vocab bpe.model --valid-src valid.en --valid-tgt valid.de \
+    --preset toy --recompute --layers 1 --d-model 32 --heads 1 $shape --batch-tokens 1500 --threads 1 \
+    --steps 2 --save-every 1 -o run 2> run.log || fail "$shape: $(cat run.log)"
+done

@@ -4,6 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
+#include <fstream>
 #include <vector>
 
 #include "lib/base/error.h"
@@ -48,7 +49,7 @@ BOOST_AUTO_TEST_CASE(sizes) {
 BOOST_AUTO_TEST_CASE(limit_of_control_groups) {
   const ControlGroups groups;
   const auto limit = [&](const std::string& membership) {
-    return memory_limit(groups.path(), membership);
+    return memory_left(groups.path(), membership);
   };
   groups.put("a/b/memory.max", "max\n");
   groups.put("a/memory.max", "536870912\n");
@@ -61,8 +62,24 @@ BOOST_AUTO_TEST_CASE(limit_of_control_groups) {
   BOOST_TEST(limit("7:cpu:/x\n3:memory:/g\n") == 268435456);
   groups.put("memory/g/memory.limit_in_bytes", "9223372036854771712\n");  // no limit
   BOOST_TEST(limit("3:memory:/g\n") == 0);
+  // What is in use is not left, except for cached files, which can be dropped.
+  groups.put("a/memory.current", "500000000\n");
+  groups.put("a/memory.stat", "anon 100\nfile 77\ninactive_file 90000000\nactive_file 10000000\n");
+  BOOST_TEST(limit("0::/a/b\n") == 536870912 - 400000000);
+  groups.put("a/memory.current", "900000000\n");
+  BOOST_TEST(limit("0::/a\n") == 1);
+  groups.put("memory/h/memory.limit_in_bytes", "1000000\n");
+  groups.put("memory/h/memory.usage_in_bytes", "800000\n");
+  groups.put("memory/h/memory.stat", "inactive_file 7\ntotal_inactive_file 100000\n");
+  BOOST_TEST(limit("3:memory:/h\n") == 300000);
   BOOST_TEST(limit("") == 0);
+  // The machine's memory that is not in use, and never more than what it has available now.
+  std::ifstream meminfo("/proc/meminfo");
+  int64_t available = 0;
+  for (std::string word; meminfo >> word;)
+    if (word == "MemAvailable:" && meminfo >> available) break;
   BOOST_TEST(available_memory() > 0);
+  BOOST_TEST(available_memory() <= (available << 10) + (int64_t(256) << 20));
 }
 
 BOOST_AUTO_TEST_CASE(memory_that_is_refused) {
