@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <span>
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
+#include "lib/base/io.h"
 #include "lib/checkpoint/int8_tensors.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/run_checkpoints.h"
@@ -172,6 +174,44 @@ void warn_of_duplicates(const Models& models, const Log& log) {
              std::to_string(models.size()) + " models are distinct");
 }
 
+// Weights of independent runs do not correspond.
+void warn_of_seeds(const Models& models, const Log& log) {
+  const Json none, first = models.front()->provenance().value("seed", none);
+  for (const auto& model : models) {
+    const Json other = model->provenance().value("seed", none);
+    if (first == none || other == none || other == first) continue;
+    return log.warn(model->path() + " was trained with seed " + to_text(other) + ", " +
+                    models.front()->path() + " with seed " + to_text(first) +
+                    ": their average is useless unless both runs started from one model (--init)");
+  }
+}
+
+// --best can only choose among the checkpoints that are left: warns if the log records a better one
+// than that of `step`, the last chosen.
+void warn_of_pruned(const std::string& run, const std::string& metric, int64_t step,
+                    const Log& log) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(run + "/log.jsonl", error)) return;
+  const std::string key = "validation_" + (metric == command_metric ? "score" : metric);
+  std::map<int64_t, double> scores;
+  std::vector<int64_t> removed;
+  LineReader reader(run + "/log.jsonl");
+  for (std::string line; reader.next(line);) {
+    const Json json = Json::parse(line, nullptr, false), none;
+    if (!json.is_object() || !json.value("step", none).is_number_integer()) continue;
+    const int64_t at = json["step"].get<int64_t>();
+    if (json.value(key, none).is_number())
+      scores[at] = (lower_is_better(metric) ? 1 : -1) * json[key].get<double>();
+    if (json.contains("checkpoint") && !file_exists(checkpoint_file(run, "model", at)))
+      removed.push_back(at);
+  }
+  for (const int64_t at : removed)
+    if (scores.count(at) && scores.count(step) && scores[at] < scores[step])
+      return log.warn("--best: " + run + " no longer has the checkpoint of step " +
+                      std::to_string(at) + ", which was better than that of step " +
+                      std::to_string(step) + "; tx-train --keep keeps more");
+}
+
 // `metric`: the metric that ranks the models; "" without ranking.
 [[noreturn]] void too_few(const std::string& option, int wanted, const std::string& run,
                           size_t found, const std::string& metric) {
@@ -217,7 +257,7 @@ void AverageOptions::describe(Options& options) {
   options.flag("-q,--quiet", quiet, "do not list the models averaged");
 }
 
-std::vector<std::string> models_to_average(const AverageOptions& options) {
+std::vector<std::string> models_to_average(const AverageOptions& options, const Log& log) {
   if (!options.last && !options.best) {
     std::vector<std::string> files;
     for (const std::string& input : options.inputs) files.push_back(resolve_model(input));
@@ -237,7 +277,10 @@ std::vector<std::string> models_to_average(const AverageOptions& options) {
     steps = std::move(ranking.steps);
   }
   if (steps.size() < wanted) too_few(option, int(wanted), run, steps.size(), metric);
-  if (options.best) steps.resize(wanted);
+  if (options.best) {
+    steps.resize(wanted);
+    warn_of_pruned(run, metric, steps.back(), log);
+  }
   std::sort(steps.begin(), steps.end());
   steps.erase(steps.begin(), steps.end() - ptrdiff_t(wanted));
   std::vector<std::string> files;
@@ -248,9 +291,9 @@ std::vector<std::string> models_to_average(const AverageOptions& options) {
 namespace {
 
 // Opens the models and sets `files` to their names.
-Models open_models(const AverageOptions& options, std::vector<std::string>& files) {
+Models open_models(const AverageOptions& options, std::vector<std::string>& files, const Log& log) {
   Models models;
-  files = models_to_average(options);
+  files = models_to_average(options, log);
   for (const std::string& file : files) models.push_back(std::make_unique<ModelReader>(file));
   return models;
 }
@@ -262,10 +305,10 @@ void average_models(const AverageOptions& options, const Log& log) {
   std::vector<std::string> files;
   Models models;
   try {
-    models = open_models(options, files);
+    models = open_models(options, files, log);
   } catch (const IoError& error) {  // a training that is running may just have removed one
     if (error.error_number != ENOENT || !(options.last || options.best)) throw;
-    models = open_models(options, files);
+    models = open_models(options, files, log);
   }
   for (const auto& model : models) {
     if (model->has_int8())
@@ -274,6 +317,7 @@ void average_models(const AverageOptions& options, const Log& log) {
     check_compatible(*models.front(), *model);
   }
   warn_of_duplicates(models, log);
+  warn_of_seeds(models, log);
   ModelContent content{models[0]->config(),
                        models[0]->vocabularies(),
                        provenance_of_mean(options, files, models),

@@ -22,7 +22,7 @@ struct AverageOptions {
 // The files to average: the inputs, or the models that --last or --best select from a run, by
 // ascending step. The model of step 0 is never selected; the best are those of rank_checkpoints().
 // UsageError if the inputs are not one run directory, DataError if the run has too few models.
-std::vector<std::string> models_to_average(const AverageOptions& options);
+std::vector<std::string> models_to_average(const AverageOptions& options, const Log& log);
 
 // Writes the mean, atomically: summed in double, rounded once to fp32 and then to the type of the
 // output. Inputs are mapped, and the output is computed while it is written, so memory does not

@@ -29,6 +29,20 @@ expect_status 0 tx-avg --best 2 -o best run
 sed 's,.*,tx-avg: averaged run/model-&.safetensors,' steps > wanted
 expect_stderr < wanted
 
+# Of a better checkpoint that was removed since: a warning.
+best=$(awk -F '[:,]' '/validation_loss/ { print $4, $2 }' run/log.jsonl | sort -g | awk 'NR == 1 { print $2 }')
+mv run/model-$best.safetensors away
+expect_status 0 tx-avg --best 2 -o best run
+expect_stderr_contains "warning: --best: run no longer has the checkpoint of step $best, which was better than"
+mv away run/model-$best.safetensors
+
+# Runs with other seeds have other weights.
+train_small seed --seed 2
+expect_status 0 tx-avg -o mixed run seed
+expect_stderr_contains 'was trained with seed 2, run/'
+expect_status 0 tx-avg -o same run run/model-1.safetensors
+expect_stderr_lacks 'seed'
+
 expect_status 1 tx-avg --last 5 -o none run
 expect_stderr 'tx-avg: --last 5: run holds only 4 models; use --last 4'
 expect_status 1 tx-avg --best 5 -o none run

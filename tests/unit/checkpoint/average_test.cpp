@@ -206,7 +206,8 @@ BOOST_AUTO_TEST_CASE(the_best_are_those_of_lowest_loss) {
   for (const auto& [step, loss] : losses)
     Model(1).save(folder / ("model-" + std::to_string(step) + ".safetensors"),
                   {{"step", step}, {"validation_loss", loss}});
-  const auto best = [&](int n) { return models_to_average({{folder.path()}, {}, n, "out"}); };
+  const Log log("tx-avg");
+  const auto best = [&](int n) { return models_to_average({{folder.path()}, {}, n, "out"}, log); };
   const auto name = [&](int step) {
     return folder / ("model-" + std::to_string(step) + ".safetensors");
   };
@@ -216,6 +217,6 @@ BOOST_AUTO_TEST_CASE(the_best_are_those_of_lowest_loss) {
   BOOST_TEST(message_of<DataError>([&] { best(5); }) ==
              "--best 5: " + folder.path() +
                  " holds only 4 models with a validation loss; use --best 4");
-  BOOST_TEST(models_to_average({{folder.path()}, 3, {}, "out"}) ==
+  BOOST_TEST(models_to_average({{folder.path()}, 3, {}, "out"}, log) ==
              (std::vector{name(40), name(50), name(60)}));
 }
