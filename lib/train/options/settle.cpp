@@ -81,7 +81,7 @@ void check_changes(const Json& before, const Options& given, const Log& log) {
     if (key == "threads" || key == "device")
       log.warn(value + " instead of " + shown(before[key]) +
                ": the last bits of the model may differ");
-    if (option->file == FileRole::input)  // the text may have moved
+    if (option->file == FileRole::input && !before[key].empty())  // the text may have moved
       log.warn(value + " is ignored if the tokenised text, " +
                (key.starts_with("valid") ? "valid.ids" : "train.ids") +
                ", exists; otherwise it must be the same text");

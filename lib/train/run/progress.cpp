@@ -158,7 +158,7 @@ void ProgressLog::show() const {
       figure(record.loss / double(record.labels), 4).c_str(),
       (sums_.steps > 0 ? sums_.tokens_per_second() : double(last_.tokens) / last_.seconds),
       record.rate);
-  log_.live(step_text() + text + outlook_text());
+  log_.live(step_text() + outlook_text() + text);  // a narrow terminal cuts the end
 }
 
 // For a run of more than a day.

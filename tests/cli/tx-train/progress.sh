@@ -65,3 +65,11 @@ expect_status 0 tx-train --preset toy --vocab bpe.model --src head.src --tgt hea
   --valid-tgt tail.tgt --threads 1 --precision fp32 --steps 60 --warmup 5 --save-every 10 -o tail
 [ "$(grep -c 'warning: validation perplexity is .* times the training perplexity after so few epochs' "$TX_LAST/stderr")" = 1 ] ||
   fail "$(last_stderr)"
+
+# On a terminal of 80 columns the line shows the time left.
+if script -qec true /dev/null < /dev/null > pty 2>&1; then
+  TERM=xterm script -qec "tx-train $small_texts --vocab bpe.model --preset toy --threads 1 --steps 100000 \
+    --minutes 0.03 -o live" /dev/null < /dev/null | tr '\r' '\n' > live.log
+  grep -Eq '^tx-train: step [0-9]+( of 100000)?; [0-9.]+ % [^,]*, [^ ]+ left  loss ' live.log ||
+    fail "$(head -n 40 live.log)"
+fi
