@@ -48,10 +48,11 @@ void DecodeOptions::describe_input(Options& options) {
   translator.describe_languages(options);
   translator.describe_length(options);
   options
-      .add("--split", lines.split, "N", "split lines of more than N tokens into sentences; 0: off",
-           "Tags such as >>fra<< go to every part. The translations are joined with the white space "
-           "between the sentences. log P is their sum, and the score is this sum divided by the "
-           "length penalty of the whole output.")
+      .add(
+          "--split", lines.split, "N", "split lines of more than N tokens into sentences; 0: off",
+          "Tags such as >>fra<< go to every part. The translations are joined with the white space "
+          "between the sentences. log P is their sum, and the score is this sum divided by the "
+          "length penalty of the whole output.")
       .range(0, 100000)
       .needs(translating)
       .excludes({"--tgt", "--sample", "--prefix", "--constraints", "--constraints-file", "--pieces",
@@ -63,7 +64,8 @@ void DecodeOptions::describe_input(Options& options) {
       .range(0, 60000)
       .needs(searching)
       .excludes({"--check-invariance"});
-  options.flag("--strict", strict, "stop at invalid UTF-8 and at text that is not in the vocabulary",
+  options.flag("--strict", strict,
+               "stop at invalid UTF-8 and at text that is not in the vocabulary",
                "Otherwise invalid bytes become U+FFFD, text that has no token becomes <unk>, and "
                "both are counted in a warning.");
 }
