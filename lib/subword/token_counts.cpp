@@ -80,19 +80,22 @@ std::vector<std::string> read_tokens(const std::string& path, std::optional<int>
                                      const std::function<bool(const std::string&)>& known) {
   LineReader reader(path);
   std::vector<std::string> tokens;
-  int64_t found = 0;
+  int64_t found = 0, unknown = 0;  // of more than one character, which every vocabulary has
   for (std::string line; reader.next(line);) {
     while (line.ends_with('\r') || line.ends_with(' ')) line.pop_back();
     const auto [token, count] =
         parse(line, reader.name() + ":" + std::to_string(reader.line_number()));
-    found += known(token) ? 1 : 0;
+    size_t first = 0;
+    next_code_point(token, first);
+    if (first < token.size()) ++(known(token) ? found : unknown);
     if (!threshold || count >= *threshold) tokens.push_back(token);
   }
-  if (2 * found < reader.line_number() || reader.line_number() == 0)
-    throw DataError(
-        reader.name() + ": " + with_commas(found) + " of " + with_commas(reader.line_number()) +
-        " entries are tokens of this vocabulary; expected its tokens with their counts, as "
-        "tx-bpe vocab --counts or subword-nmt get-vocab writes them");
+  if (reader.line_number() == 0) throw DataError(reader.name() + " is empty; expected tokens");
+  if (3 * unknown > found)
+    throw DataError(reader.name() + ": " + with_commas(unknown) + " of " +
+                    with_commas(reader.line_number()) +
+                    " entries are not tokens of this vocabulary; expected its tokens with their "
+                    "counts, as tx-bpe vocab --counts or subword-nmt get-vocab writes them");
   return tokens;
 }
 

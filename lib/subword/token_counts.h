@@ -22,8 +22,9 @@ TokenCounts count_tokens(TextReader& in, const Vocabulary& vocabulary, int threa
 
 // The tokens of a file of counts (on each line a token, a tab or a space, and a count) whose count
 // is at least `threshold`, if given, in the order of the file. A token without a count counts 1. A
-// count that is not a number, an empty line or invalid UTF-8 is a DataError with the place, and so
-// is a file of which less than half is `known`: a list for another vocabulary.
+// count that is not a number, an empty line or invalid UTF-8 is a DataError with the place.
+// DataError if more than a quarter of the longer tokens are not `known`: a list for another
+// vocabulary.
 std::vector<std::string> read_tokens(const std::string& path, std::optional<int> threshold,
                                      const std::function<bool(const std::string&)>& known);
 

@@ -49,13 +49,13 @@ expect_status 0 tx-bpe encode --codes ended text
 expect_stdout_file wanted
 
 # A vocabulary for another separator, or of something else.
-printf 'low## 5\nlo## 2\nlower 3\nlo 7\n' > other
+printf 'lo## 2\nlower 3\nlow 1\nlo 7\n' > other
 expect_status 1 tx-bpe encode --codes codes --vocabulary other text
 expect_stderr 'tx-bpe: other: no entry ends in @@; give the --separator that its tokens have'
 expect_status 0 tx-bpe encode --codes codes --vocabulary other --separator '##' text
 printf 'house 5\ngarden 2\nlower 1\n' > other
 expect_status 1 tx-bpe encode --codes codes --vocabulary other text
-expect_stderr_contains 'tx-bpe: other: 1 of 3 entries are tokens of this vocabulary; expected'
+expect_stderr_contains 'tx-bpe: other: 2 of 3 entries are not tokens of this vocabulary; expected'
 
 # Dropout depends on the seed as with a model.
 seq 1 2000 | sed 's/.*/lower & slow/' > many

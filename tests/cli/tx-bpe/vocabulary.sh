@@ -60,10 +60,17 @@ cut -f 2 listed | sed '1,4d' > tokens
 expect_status 0 tx-bpe encode -m model --vocabulary tokens text
 printf 'house\t9\ngarden\t7\nl\t1\n' > foreign
 expect_status 1 tx-bpe encode -m model --vocabulary foreign text
-expect_stderr 'tx-bpe: foreign: 1 of 3 entries are tokens of this vocabulary; expected its tokens with their counts, as tx-bpe vocab --counts or subword-nmt get-vocab writes them'
+expect_stderr 'tx-bpe: foreign: 2 of 3 entries are not tokens of this vocabulary; expected its tokens with their counts, as tx-bpe vocab --counts or subword-nmt get-vocab writes them'
 : > empty
 expect_status 1 tx-bpe encode -m model --vocabulary empty text
-expect_stderr_contains 'empty: 0 of 0 entries are tokens'
+expect_stderr 'tx-bpe: empty is empty; expected tokens'
+# Most of its entries are characters, which both models have.
+printf 'garden gardener gardening\nlow\nslow water\n' > garden
+tx-bpe train --vocab-size 300 -o garden.model garden 2> /dev/null
+tx-bpe vocab -m garden.model --counts garden > foreign
+for c in a b c d e f g h i j k l m n o p q r s t u v w x y z; do printf '%s\t1\n' $c; done >> foreign
+expect_status 1 tx-bpe encode -m model --vocabulary foreign text
+expect_stderr_contains 'entries are not tokens of this vocabulary; expected its tokens'
 expect_usage_error '--vocabulary-threshold needs --vocabulary: add it' tx-bpe encode -m model --vocabulary-threshold 2 text
 expect_usage_error "argument 'text' needs --counts: add it" tx-bpe vocab -m model text
 printf 'tx-words 1\n<pad>\n<unk>\n<s>\n</s>\na\n' > list
