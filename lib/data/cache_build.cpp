@@ -9,6 +9,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/error.h"
+#include "lib/base/utf8.h"
 #include "lib/base/workers.h"
 #include "lib/data/cache.h"
 #include "lib/data/cache_format.h"
@@ -156,11 +157,27 @@ class CacheBuilder {
   bool read_row(std::vector<std::string>& row) {
     size_t have = 0;
     for (size_t s = 0; s < readers_.size(); ++s) have += readers_[s].next(row[s]);
+    if (pairwise() && readers_[0].files_begun() != readers_[1].files_begun()) refuse_files();
     if (have != 0 && have != row.size()) refuse_lengths();
     return have != 0;
   }
 
+  // File n of the source belongs to file n of the target.
+  bool pairwise() const {
+    return sides_.size() == 2 && sides_[0].files.size() == sides_[1].files.size();
+  }
+
+  [[noreturn]] void refuse_files() {
+    const size_t file = std::min(readers_[0].files_begun(), readers_[1].files_begun()) - 1;
+    LineCount shorter = readers_[0].count_file(file), longer = readers_[1].count_file(file);
+    if (shorter.lines > longer.lines) std::swap(shorter, longer);
+    throw DataError(counts_differ(shorter, longer, shorter.lines + 1));
+  }
+
   [[noreturn]] void refuse_lengths() {
+    if (pairwise() && sides_[0].files.size() > 1 &&
+        readers_[0].line_number() != readers_[1].line_number())
+      refuse_files();
     std::string line, message = link_lines_ ? "text and links" : "source and target";
     message += " have different numbers of lines:";
     size_t longest = 0;
@@ -185,7 +202,8 @@ class CacheBuilder {
     for (size_t i = 0; i < block.lines.size(); i += readers_.size()) {
       std::string* const row = &block.lines[i];
       for (size_t s = 0; s < sides_.size(); ++s) {
-        sides_[s].vocabulary->encode(row[s], ids[s]);
+        ids[s].clear();
+        if (!is_blank(row[s])) sides_[s].vocabulary->encode(row[s], ids[s]);
         const int first = first_tokens_[s];
         if (first >= 0 && !ids[s].empty()) ids[s].insert(ids[s].begin(), first);
         row[s] = bytes_of(ids[s]);

@@ -1,19 +1,20 @@
 #include "lib/data/documents.h"
 
 #include "lib/base/error.h"
+#include "lib/base/utf8.h"
 #include "lib/subword/vocabulary.h"
 
 namespace tx {
 
 void TextTally::add(std::string_view line) {
+  if (is_blank(line)) return;
   bool inside = false;
-  const int64_t before = words;
   for (const char c : line) {
     const bool space = c == ' ' || (c >= '\t' && c <= '\r');
     words += !space && !inside;
     inside = !space;
   }
-  if (words > before) bytes += int64_t(line.size()) + 1;
+  bytes += int64_t(line.size()) + 1;
 }
 
 void DocumentCutter::begin_document(int64_t line) {

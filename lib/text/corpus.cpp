@@ -96,6 +96,13 @@ std::string TextReader::place(int64_t line_number) const {
   return starts_[i].name + ":" + std::to_string(line_number - starts_[i].lines_before);
 }
 
+LineCount TextReader::count_file(size_t file) {
+  std::string line;
+  while (starts_.size() == file + 1 && next(line)) continue;
+  const int64_t end = starts_.size() > file + 1 ? starts_[file + 1].lines_before : lines_;
+  return {starts_[file].name, end - starts_[file].lines_before};
+}
+
 std::vector<std::string> TextReader::warnings() const {
   std::vector<std::string> out;
   const auto warn = [&](const Anomaly& anomaly, const std::string& what) {

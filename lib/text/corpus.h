@@ -15,6 +15,12 @@ struct Anomaly {
   int64_t lines = 0, first = 0;
 };
 
+struct LineCount {
+  std::string name;
+  int64_t lines = 0;
+  bool more = false;  // the text has more lines than this
+};
+
 // Returns lines of valid UTF-8. "-" is standard input; each file is opened when the previous one
 // ends and read once, so FIFOs and gzip files work. Ill-formed UTF-8 is replaced by U+FFFD and
 // counted; with `strict` it is a DataError that names the line.
@@ -28,6 +34,8 @@ class TextReader {
   int64_t replaced() const { return replaced_; }  // ill-formed sequences in the last line
   // "FILE:LINE" of the line with this number over all files, which must have been read.
   std::string place(int64_t line_number) const;
+  size_t files_begun() const { return starts_.size(); }
+  LineCount count_file(size_t file);  // of one that has begun; reads it to its end
   // One message for each kind of anomaly so far, with the place of the first such line: byte order
   // marks, ill-formed UTF-8, NUL bytes, CR LF.
   std::vector<std::string> warnings() const;
@@ -47,12 +55,6 @@ class TextReader {
   int64_t lines_ = 0, replaced_ = 0;
   bool strict_;
   Anomaly mark_, invalid_utf8_, nul_, carriage_return_;
-};
-
-struct LineCount {
-  std::string name;
-  int64_t lines = 0;
-  bool more = false;  // the text has more lines than this
 };
 
 // The message for texts that should have the same number of lines: `first` is the line of `longer`

@@ -37,6 +37,8 @@ struct Line {
   bool cut = false;      // only its first tokens are used; of a prompt, its last
   std::string prompt;    // of a language model, as text
   std::string unknown;   // the first text that has no token but <unk>: a word or character
+  // A pair that training drops, so that --perplexity does: one side is empty, or one was cut.
+  bool dropped = false;
 };
 
 // Sets `ids` to the line's tokens, none for a blank line, and returns the properties of the line.

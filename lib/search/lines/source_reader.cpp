@@ -136,6 +136,9 @@ void SourceReader::take(Line& line, Source& source) {
   const int64_t prompt = translator_.continues() ? int64_t(source.ids.size()) : 0;
   at_its_place(
       other, [&] { tokens = parse_target(target_, options_, translator_, source.target, prompt); });
+  const auto labels = int64_t(source.target.size());
+  line.dropped =
+      !translator_.continues() && (line.blank != (tokens == 0) || line.cut || tokens > labels);
   if (translator_.continues() && line.blank && tokens > 0) {  // a text from its beginning
     source.opens = true;
     line.blank = false;
@@ -144,7 +147,6 @@ void SourceReader::take(Line& line, Source& source) {
     line.unknown = unknown_text(target_, source.target, options_.form, target());
     unknown_.add(other, line.unknown);
   }
-  const auto labels = int64_t(source.target.size());
   if (tokens > labels)
     cuts_.add(
         other, tokens, labels,

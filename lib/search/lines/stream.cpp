@@ -67,6 +67,7 @@ class LineRequest : public TranslationRequest {
   std::string text, status;
   double log_p = 0;
   int64_t labels = 0;  // number of tokens that log_p sums, including the end
+  bool dropped() const { return line_.dropped; }
 
  private:
   Formatter& f_;
@@ -145,8 +146,8 @@ void translate_stream(LinePairs& in, const Translator& translator, const LineOpt
     out.lines.write(line.text);
     if (out.status) out.status->write(line.status);
     if (!out.scored) continue;
-    if (!std::isfinite(line.log_p)) {
-      ++out.scored->impossible;
+    if (!std::isfinite(line.log_p) || line.dropped()) {
+      ++(std::isfinite(line.log_p) ? out.scored->dropped : out.scored->impossible);
       continue;
     }
     out.scored->log_p += line.log_p;
@@ -189,10 +190,11 @@ void continue_live(LinePairs& in, const Translator& translator, const LineOption
 }
 
 std::string describe_scored(const ScoredText& scored) {
-  const std::string left_out = scored.impossible == 0
-                                   ? ""
-                                   : "; left out " + counted(scored.impossible, "line") +
-                                         " with a translation of blank text";
+  std::string left_out;
+  for (const auto& [lines, why] :
+       {std::pair(scored.impossible, " with a translation of blank text"),
+        std::pair(scored.dropped, " with an empty translation, or that were cut")})
+    if (lines > 0) left_out += "; left out " + counted(lines, "line") + why;
   if (scored.labels == 0) return "no text was scored" + left_out;
   const double tokens = double(scored.labels);
   return "log P " + figure(scored.log_p, 1) + " over " + counted(scored.labels, "token") +

@@ -19,6 +19,7 @@ struct ScoredText {
   // Lines that are left out: the source is blank, the output is not, so that log P is minus
   // infinity.
   int64_t impossible = 0;
+  int64_t dropped = 0;  // other lines that are left out: Line::dropped
 };
 
 // "log P -1234.5 over 600 tokens, ends counted: perplexity 7.826", and the lines left out.

@@ -129,6 +129,24 @@ BOOST_AUTO_TEST_CASE(different_numbers_of_lines_are_named) {
              "files; two:1 is the first line without a counterpart");
 }
 
+// As many files on both sides belong together one by one, also if the sums agree.
+BOOST_AUTO_TEST_CASE(several_files_are_compared_pair_by_pair) {
+  const std::string one = file("one", "a\n"), two = file("two", "b\nb\n"), none = file("none", "");
+  const auto built = [&](std::vector<std::string> source, std::vector<std::string> target) {
+    return message([&] { build_cache(cache, {{source, words.get()}, {target, words.get()}}, {}); });
+  };
+  const std::string wrong =
+      "one has 1 line, two has 2 lines: line 2 of two has no counterpart; "
+      "give files with the same number of lines";
+  BOOST_TEST(built({one, two}, {two, one}) == wrong);
+  BOOST_TEST(built({two, one, one}, {one, two, one}) == wrong);
+  BOOST_TEST(built({one, two}, {one, one}) == wrong);
+  BOOST_TEST(built({two, one}, {two, two}) == wrong);
+  BOOST_TEST(built({one, none}, {one, two}).starts_with("none has 0 lines, two has 2 lines:"));
+  BOOST_TEST(built({none, two}, {two, none}).starts_with("none has 0 lines, two has 2 lines:"));
+  BOOST_TEST(built({one, two, none}, {one, two, none}) == "");
+}
+
 BOOST_AUTO_TEST_CASE(odd_bytes_are_reported_with_their_place) {
   const std::string odd = std::string("a\r\n\xFF\n\xFF\n") + std::string("a\0b", 3) + "\n";
   const CacheReport report = build(odd, "a\na\na\na\n");
