@@ -130,23 +130,25 @@ void Checkpointer::write_state(const Parameters& parameters, const OptimizerStat
   save_state(run_.state(content.step), parameters, optimizer, content.state, checksum);
   complete_ = content.step;
   failpoint("links");
-  prune(content.step, content.best, content.good, options_.keep);
+  prune(content.step, content.best, content.good, options_.keep, content.due_best);
 }
 
-void Checkpointer::prune(int64_t step, int64_t best, int64_t good, int keep) const {
+void Checkpointer::prune(int64_t step, int64_t best, int64_t good, int keep,
+                         int64_t due_best) const {
   run_.link("last", step);
   failpoint("best");
   if (best >= 0 && file_exists(run_.model(best))) run_.link("best", best);
+  if (best < 0) run_.unlink("best");  // the model at the end of a run that was then extended
   failpoint("prune");
-  run_.prune(keep, step, {best, run_.newest_before(good)},
+  run_.prune(keep, step, {best, due_best, run_.newest_before(good)},
              [this](int64_t at) { return on_schedule(at); });
 }
 
 // A smaller --keep applies only after the first new checkpoint: resuming a finished run removes
 // nothing.
-void Checkpointer::resume(int64_t step, int64_t best, int64_t good, int keep) {
+void Checkpointer::resume(int64_t step, int64_t best, int64_t good, int keep, int64_t due_best) {
   saved_ = step;
-  prune(step, best, good, std::max(options_.keep, keep));
+  prune(step, best, good, std::max(options_.keep, keep), due_best);
 }
 
 // A run that is killed in here resumes from a checkpoint before the spike and meets it again.

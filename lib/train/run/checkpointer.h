@@ -90,10 +90,11 @@ class Checkpointer {
   // What a save writes besides the parameters, taken when the save begins.
   struct Content {
     int64_t step;
-    Json provenance;  // of the model
-    Json state;       // TrainState::to_json()
-    int64_t best;     // step of the best model; -1: none yet
-    int64_t good;     // weights of steps before this one are known to be good
+    Json provenance;        // of the model
+    Json state;             // TrainState::to_json()
+    int64_t best;           // step of the best model; -1: none yet
+    int64_t good;           // weights of steps before this one are known to be good
+    int64_t due_best = -1;  // step of the best model of the validations that were due: kept too
   };
   using WriteState = std::function<void(const Content& content)>;
   // Scores the model just written and calls `write_state` with a content that has the score, before
@@ -135,7 +136,7 @@ class Checkpointer {
   int64_t saved() const { return saved_; }  // step of the checkpoint to resume from; -1: none
   // Continues from the checkpoint of `step`. Sets the links and prunes, which a killed run may not
   // have done. `keep`: the run's previous --keep, which may be larger than the current one.
-  void resume(int64_t step, int64_t best, int64_t good, int keep);
+  void resume(int64_t step, int64_t best, int64_t good, int keep, int64_t due_best = -1);
   // Makes the checkpoint of `step` the last one and removes later ones. best: as above.
   void go_back(int64_t step, int64_t best);
 
@@ -149,7 +150,7 @@ class Checkpointer {
   std::string write_model(const Parameters& parameters, const Content& content) const;
   void write_state(const Parameters& parameters, const OptimizerState& optimizer,
                    const Content& content, const std::string& checksum);
-  void prune(int64_t step, int64_t best, int64_t good, int keep) const;
+  void prune(int64_t step, int64_t best, int64_t good, int keep, int64_t due_best) const;
   bool on_schedule(int64_t step) const;
 
   const RunDirectory& run_;

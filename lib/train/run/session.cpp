@@ -20,7 +20,7 @@ int Session::train() {
   SignalWatch signals;  // an earlier signal ends the process: there is nothing to save yet
   signals_ = &signals;
   if (former_.step >= 0)
-    checkpoints_.resume(former_.step, former_.best, good_before(), former_.keep);
+    checkpoints_.resume(former_.step, former_.best, good_before(), former_.keep, former_.due_best);
   if (finished() && state_.unfinished == Unfinished::nothing) {
     log_.info("nothing to do: " + limit_reached() + " ended this run at step " +
               std::to_string(state_.step) + "; raise that limit to continue");
@@ -105,6 +105,7 @@ std::optional<Session::Rewind> Session::step() {
   train_nll_ = record.nll / double(record.labels);
   state_.step = number;
   again_ = unscored_ = false;
+  validator_.go_on();
   std::optional<Rewind> back;
   if (record.skip) back = incident(record);
   spikes_.add(record);
@@ -143,6 +144,7 @@ void Session::finish_interrupted() {
 }
 
 void Session::end() {
+  ending_ = true;
   progress_.flush();
   checkpoints_.finish_save();
   const int64_t step = state_.step;

@@ -68,6 +68,7 @@ class Session {
   void compare_texts(double valid_nll);
   void save(bool scored);
   void score(const Checkpointer::WriteState& write_state);
+  bool counts() const;
   Checkpointer::Content content() const;
   int64_t good_before() const;
   void check_weights();
@@ -86,10 +87,11 @@ class Session {
   Validator validator_;
   Run run_;
   TrainState state_;
-  Json provenance_;     // of every model, without step and tokens
-  struct Former {       // of a resumed run
-    int64_t step = -1;  // of its checkpoint; -1: a new run
-    int64_t best = -1;  // the best step by its own criterion; -1: none
+  Json provenance_;         // of every model, without step and tokens
+  struct Former {           // of a resumed run
+    int64_t step = -1;      // of its checkpoint; -1: a new run
+    int64_t best = -1;      // the best step by its own criterion; -1: none
+    int64_t due_best = -1;  // of its validations that were due
     int keep = 0;
   } former_;
   Checkpointer checkpoints_;
@@ -101,3 +103,4 @@ class Session {
 };
 
 }  // namespace tx
+  bool ending_ = false;                   // no further step follows

@@ -13,6 +13,13 @@ bool Session::validation_due() const {
          state_.step % options_.valid_every == 0;
 }
 
+// Whether the comparison of this step's model counts for the best model and --patience of a run
+// that continues: it was due at this step number or, with --save-minutes alone, by the clock.
+bool Session::counts() const {
+  const int64_t every = options_.compared_every();
+  return every > 0 ? state_.step % every == 0 : !ending_;
+}
+
 // At --save-every: validates, saves, scores.
 void Session::checkpoint() {
   const bool every_save = run_.spec().corpora.valid && options_.valid_every == 0;
@@ -41,9 +48,10 @@ bool Session::validate() {
 
 bool Session::measure() {
   const int64_t step = state_.step;
-  const Validation* found = validator_.measure(step, run_.validate(), [this] {
+  const auto translate = [this] {
     return run_.translate([this] { return signals_->stop() != 0; });
-  });
+  };
+  const Validation* found = validator_.measure(step, run_.validate(), translate, counts());
   if (!found) return false;
   Json line{{"step", step}};
   line.update(validator_.report(step));
@@ -116,7 +124,7 @@ void Session::score(const Checkpointer::WriteState& write_state) {
     log_.info("step " + std::to_string(step) + ": validation score " +
               std::to_string(*found.score));
   }
-  validator_.take_command_score(step, found.score);
+  validator_.take_command_score(step, found.score, counts());
   write_state(content());
 }
 
@@ -130,7 +138,8 @@ Checkpointer::Content Session::content() const {
   Json kept = spikes_.state();
   kept.update(validator_.state(step));
   kept.update(run_.feed().state());
-  return {step, provenance, state_.to_json(kept), validator_.best(), good_before()};
+  return {step,          provenance,           state_.to_json(kept), validator_.best(),
+          good_before(), validator_.due_best()};
 }
 
 // An update that breaks the weights shows only in the next step's loss. Until a later step is

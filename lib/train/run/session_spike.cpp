@@ -57,6 +57,7 @@ void Session::go_back(const Rewind& rewind) {
                                 run_.whole_optimizer_state(), reader.checksum()));
   run_.spread(true);
   state_.step = rewind.step;
+  validator_.go_on();
   validator_.forget_found();
   progress_.forget();
   // The best model may have been pruned for a better one that is discarded now. Its score must not

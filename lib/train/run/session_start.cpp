@@ -108,7 +108,8 @@ void Session::load(int64_t step) try {
   validator_.restore(saved);
   run_.set_feed(Json{{"packer", saved.at("packer")}});
   const Json& options = config.at("options");
-  former_ = {step, Validator::best_of(saved), options.value("keep", 0)};
+  former_ = {step, Validator::best_of(saved), Validator::due_best_of(saved),
+             options.value("keep", 0)};
   const RunDirectory::LogEnd end = directory_.cut_log(step);
   check_log_end(end.step, step, options, directory_.file("log.jsonl"), log_);
   progress_.resume(end.seconds);

@@ -22,7 +22,7 @@ std::string Validator::criterion() const {
 }
 
 const Validation* Validator::measure(int64_t step, const StepRecord& sums,
-                                     const Translate& translate) {
+                                     const Translate& translate, bool due) {
   const double labels = double(sums.labels);
   Validation found{sums.loss / labels, sums.nll / labels, double(sums.correct) / labels, labels};
   std::vector<std::string> names;
@@ -35,7 +35,7 @@ const Validation* Validator::measure(int64_t step, const StepRecord& sums,
   }
   found_ = found;
   step_ = step;
-  if (options_.valid_command.empty()) update_best(step, score(found_));
+  if (options_.valid_command.empty()) update_best(step, score(found_), due);
   return &found_;
 }
 
@@ -70,15 +70,19 @@ double Validator::score(const Validation& found) const {
   return metric == "perplexity" ? found.nll : -found.accuracy;
 }
 
-void Validator::take_command_score(int64_t step, std::optional<double> score) {
+void Validator::take_command_score(int64_t step, std::optional<double> score, bool due) {
   command_score_ = score;
   scored_step_ = step;
-  update_best(step, score ? -*score : NAN);
+  update_best(step, score ? -*score : NAN, due);
 }
 
 // A non-finite score is never better.
-void Validator::update_best(int64_t step, double score) {
-  if (std::isfinite(score) && (!has_best_ || score < best_score_)) {
+void Validator::update_best(int64_t step, double score, bool due) {
+  const bool better = std::isfinite(score) && (!has_best_ || score < best_score_);
+  end_.reset();
+  if (!due) {
+    if (better) end_ = {step, score};
+  } else if (better) {
     has_best_ = true;
     best_score_ = score;
     best_step_ = step;
@@ -90,48 +94,60 @@ void Validator::update_best(int64_t step, double score) {
 
 // The reverse of score().
 std::string Validator::best_text() const {
-  if (!has_best_) return "";
+  if (best() < 0) return "";
+  const double score = end_ ? end_->score : best_score_;
   const std::string& metric = options_.valid_metric.front();
-  std::string text = "validation score " + figure(-best_score_, 2);
+  std::string text = "validation score " + figure(-score, 2);
   if (options_.valid_command.empty()) {
-    if (metric == "loss") text = figure(best_score_, 4);
-    if (metric == "perplexity") text = figure(std::exp(best_score_), 3);
-    if (metric == "accuracy") text = figure(-best_score_, 4);
-    if (is_translated(metric)) text = figure(-best_score_, 2);
+    if (metric == "loss") text = figure(score, 4);
+    if (metric == "perplexity") text = figure(std::exp(score), 3);
+    if (metric == "accuracy") text = figure(-score, 4);
+    if (is_translated(metric)) text = figure(-score, 2);
     text = "validation " + metric + " " + text;
   }
-  return text + " at step " + std::to_string(best_step_);
+  return text + " at step " + std::to_string(best());
 }
 
 void Validator::forget_best() {
+  end_.reset();
   has_best_ = false;
   bad_ = 0;
 }
 
 Json Validator::state(int64_t step) const {
   const bool scored = step == scored_step_ && command_score_;
-  return Json{{"criterion", criterion()},
-              {"score", scored ? Json(*command_score_) : Json(nullptr)},
-              {"best_step", best_step_},
-              {"best_score", has_best_ ? Json(best_score_) : Json(nullptr)},
-              {"bad_validations", bad_}};
+  Json state{{"criterion", criterion()},
+             {"score", scored ? Json(*command_score_) : Json(nullptr)},
+             {"best_step", best_step_},
+             {"best_score", has_best_ ? Json(best_score_) : Json(nullptr)},
+             {"bad_validations", bad_}};
+  if (end_) state["end_score"] = end_->score;
+  return state;
 }
 
 constexpr const char* in_state = "the training state";
 
 int64_t Validator::best_of(const Json& state) {
+  return state.contains("end_score") ? json_value<int64_t>(state, "step", in_state)
+                                     : due_best_of(state);
+}
+
+int64_t Validator::due_best_of(const Json& state) {
   return state.at("best_score").is_null() ? -1 : json_value<int64_t>(state, "best_step", in_state);
 }
 
 void Validator::restore(const Json& state) {
   const auto before = state.at("criterion").get<std::string>();
   best_step_ = json_value<int64_t>(state, "best_step", in_state);
-  has_best_ = best_of(state) >= 0;
+  has_best_ = due_best_of(state) >= 0;
   if (has_best_) best_score_ = state.at("best_score").get<double>();
   bad_ = json_value<int64_t>(state, "bad_validations", in_state);
+  end_.reset();
+  if (state.contains("end_score"))
+    end_ = {best_of(state), json_value<double>(state, "end_score", in_state)};
   replaced_.clear();
   if (before == criterion()) return;
-  if (has_best_ || bad_ > 0) replaced_ = before;
+  if (best() >= 0 || bad_ > 0) replaced_ = before;
   best_step_ = 0;
   forget_best();
 }

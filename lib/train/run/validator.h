@@ -42,8 +42,11 @@ class Validator {
 
   // Computes the figures of the model of `step` from the sums of ValidPass (lib/train/step/feed.h)
   // and from its translations, if a metric needs them. Without --valid-command it compares the
-  // model with the best so far. Null, with no change, if translating was stopped.
-  const Validation* measure(int64_t step, const StepRecord& sums, const Translate& translate = {});
+  // model with the best so far. Null, with no change, if translating was stopped. `due`: false for
+  // the validation at the end of a run that was not due. Its model may be the best of the ended
+  // run, but it does not count for --patience, and go_on() forgets it.
+  const Validation* measure(int64_t step, const StepRecord& sums, const Translate& translate = {},
+                            bool due = true);
   // Language models: the nll of the whole text, ends included, per word and per byte.
   bool counts_text() const { return text_.words > 0; }
   double word_perplexity(const Validation& found) const;
@@ -54,15 +57,18 @@ class Validator {
   Json report(int64_t step) const;
 
   // The score of --valid-command for the model of `step`, higher is better; empty: the command
-  // failed, which counts as a validation without improvement.
-  void take_command_score(int64_t step, std::optional<double> score);
+  // failed, which counts as a validation without improvement. `due`: as for measure().
+  void take_command_score(int64_t step, std::optional<double> score, bool due = true);
 
   // "validation loss 2.3412 at step 900"; "" if there is no best model yet.
   std::string best_text() const;
-  int64_t best() const { return has_best_ ? best_step_ : -1; }  // its step; -1: none yet
+  int64_t best() const { return end_ ? end_->step : due_best(); }   // its step; -1: none yet
+  int64_t due_best() const { return has_best_ ? best_step_ : -1; }  // of the validations due
   bool out_of_patience() const { return options_.patience > 0 && bad_ >= options_.patience; }
   // The next model compared becomes the best, and patience starts again.
   void forget_best();
+  // Training continues: the run takes the decisions of one that did not end here.
+  void go_on() { end_.reset(); }
   // After a rewind: found() is null for every step.
   void forget_found() { step_ = -1; }
 
@@ -72,11 +78,12 @@ class Validator {
   void restore(const Json& state);
   // The criterion that the last restore() ignored; "" if it ignored none.
   const std::string& replaced() const { return replaced_; }
-  static int64_t best_of(const Json& state);  // its best step; -1: none
+  static int64_t best_of(const Json& state);      // its best step; -1: none
+  static int64_t due_best_of(const Json& state);  // its due_best()
 
  private:
   double score(const Validation& found) const;
-  void update_best(int64_t step, double score);
+  void update_best(int64_t step, double score, bool due);
 
   const ValidOptions& options_;
   TextTally text_;
@@ -84,7 +91,12 @@ class Validator {
   int64_t step_ = -1;  // of found_
   bool has_best_ = false;
   int64_t best_step_ = 0, bad_ = 0;
-  double best_score_ = 0;                // lower is better
+  double best_score_ = 0;  // lower is better
+  struct End {
+    int64_t step;
+    double score;
+  };
+  std::optional<End> end_;               // a better model, whose validation was not due
   std::optional<double> command_score_;  // of the model of scored_step_
   int64_t scored_step_ = -1;
   std::string replaced_;

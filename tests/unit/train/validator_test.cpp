@@ -46,6 +46,35 @@ struct ByCommand : Judge {
 
 BOOST_AUTO_TEST_SUITE(validator)
 
+// A run that ends at step 14, between two validations, and is extended.
+BOOST_AUTO_TEST_CASE(a_validation_that_was_not_due_counts_only_at_the_end) {
+  ByCommand v(3);
+  v.take_command_score(12, 5);
+  v.take_command_score(13, 4);
+  v.take_command_score(14, 7, false);
+  BOOST_TEST(v.best() == 14);
+  BOOST_TEST(v.due_best() == 12);
+  BOOST_TEST(v.best_text() == "validation score 7.00 at step 14");
+  Json state = v.state(14);
+  state["step"] = 14;
+  BOOST_TEST(Validator::best_of(state) == 14);
+  BOOST_TEST(Validator::due_best_of(state) == 12);
+  ByCommand resumed(3);
+  resumed.restore(state);
+  BOOST_TEST(resumed.best() == 14);
+  resumed.go_on();
+  BOOST_TEST(resumed.best() == 12);
+  resumed.take_command_score(16, 6);  // better than step 12, not than step 14
+  BOOST_TEST(resumed.best() == 16);
+  for (const int64_t step : {20, 24}) resumed.take_command_score(step, 1);
+  resumed.take_command_score(25, 1, false);
+  BOOST_TEST(resumed.best() == 16);
+  BOOST_TEST(!resumed.out_of_patience());
+  resumed.take_command_score(28, 1);
+  BOOST_TEST(resumed.out_of_patience());
+  BOOST_TEST(!resumed.state(28).contains("end_score"));
+}
+
 BOOST_FIXTURE_TEST_CASE(means_over_the_labels_of_the_whole_text, PackingFixture) {
   // Targets of 3 and 5 words, each with </s>: 10 labels, too many for one batch of 8 rows.
   const IdCache text = make({{3, 3}, {4, 5}});
