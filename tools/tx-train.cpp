@@ -69,6 +69,8 @@ void read_config(tx::TrainOptions& settings, tx::Options& options) {
     throw tx::UsageError("--preset cannot be used with --config " + file +
                          ", which has a preset of its own: leave one of them out");
   options.from_json(all, file);
+  if (run.empty() && all.contains("preset"))  // which the file may name without its settings
+    options.from_json(tx::preset_settings(settings.preset), file, true);
   distrust(settings, options, file);
 }
 
@@ -76,7 +78,7 @@ void read_config(tx::TrainOptions& settings, tx::Options& options) {
 std::vector<std::string> configure(tx::TrainOptions& settings, tx::Options& options) {
   read_config(settings, options);
   const bool open = settings.replay.empty() && tx::preset_is_open(settings, options);
-  if (!open || options.given("schedule")) return {};
+  if (!open || options.chosen("schedule")) return {};
   return {"schedule"};
 }
 

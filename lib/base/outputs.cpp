@@ -62,8 +62,8 @@ bool is_temporary_name(const std::string& name) {
 
 bool is_run_file(const std::string& name) {
   static const char* const fixed[] = {
-      "lock",      "config.json",      "log.jsonl",       "train.ids",
-      "valid.ids", "last.safetensors", "best.safetensors"};
+      "lock",      "config.json", "log.jsonl",        "train.ids",
+      "valid.ids", "valid.jsonl", "last.safetensors", "best.safetensors"};
   if (std::find(std::begin(fixed), std::end(fixed), name) != std::end(fixed)) return true;
   for (const std::string begin : {"model-", "state-", "flight-"})
     if (name.size() > begin.size() && name.starts_with(begin)) {

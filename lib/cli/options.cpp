@@ -212,6 +212,10 @@ bool Options::given(const std::string& long_name) const {
   throw Bug("Options::given() asks for an option that exists", __FILE__, __LINE__);
 }
 
+bool Options::chosen(const std::string& long_name) const {
+  return given(long_name) || find(long_name)->from_file;
+}
+
 void Options::protect_inputs() const {
   std::vector<std::string> inputs;
   for (const auto& option : options_)
@@ -232,7 +236,7 @@ Json Options::to_json() const {
   return json;
 }
 
-void Options::from_json(const Json& json, const std::string& where) {
+void Options::from_json(const Json& json, const std::string& where, bool defaults) {
   if (!json.is_object()) throw UsageError(where + ": must be a JSON object of options");
   std::vector<std::string> known;
   for (const auto& option : options_) {
@@ -250,8 +254,9 @@ void Options::from_json(const Json& json, const std::string& where) {
     if (found == json.end()) continue;
     if (option->given)
       option->file_value = *found;
-    else
+    else if (!defaults || !option->from_file)
       values::set_from_json(*option, *found, where);
+    option->from_file = option->from_file || !defaults;
   }
 }
 

@@ -58,7 +58,8 @@ struct Option {
   std::optional<double> low, high;
   std::vector<std::string> choices, unlisted_choices;
   std::optional<int> zero;
-  bool given = false;  // set by parse()
+  bool given = false;      // set by parse()
+  bool from_file = false;  // set by from_json()
   std::string default_text;
   Json start;       // the field's value when the option was added
   Json file_value;  // from_json()'s value of an option that was given; null if there is none
@@ -146,6 +147,7 @@ class Options {
   void check_fact(const std::string& fact, const std::string& value,
                   const std::string& because) const;
   bool given(const std::string& long_name) const;
+  bool chosen(const std::string& long_name) const;  // given, or in a file of from_json()
   const std::vector<std::unique_ptr<Option>>& all() const { return options_; }
   const Group& group_of(const Option& option) const;
 
@@ -158,8 +160,9 @@ class Options {
 
   Json to_json() const;  // every option in_config with its current value
   // Sets fields from the form of to_json(); an unknown key is a UsageError that names it. Options
-  // given on the command line keep their values.
-  void from_json(const Json& json, const std::string& where);
+  // given on the command line keep their values. `defaults`: the JSON is a preset, not a file of
+  // the user; options that are chosen() keep their values.
+  void from_json(const Json& json, const std::string& where, bool defaults = false);
 
  private:
   Option& push(Option option);

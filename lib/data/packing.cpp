@@ -250,11 +250,28 @@ void Packer::refill() {
   }
 }
 
-bool Packer::next(Batch& batch) {
+bool Packer::begin_batch() {
   if (options_.epochs > 0 && epoch() >= options_.epochs) return false;
   cache_.check_unchanged();
   if (epoch_over()) begin_epoch(epoch_ + 1);
   refill();
+  return true;
+}
+
+int64_t Packer::batches(int64_t epochs, int64_t max) const {
+  const int64_t rows = epochs * lengths_.rows(lengths_.sides() - 1);
+  if (max > 0 && !options_.dropout && rows / options_.capacities.back() >= max) return max;
+  PackerOptions options = options_;
+  options.epochs = epochs;
+  Packer packer(cache_, options);
+  int64_t count = 0;
+  for (; (max == 0 || count < max) && packer.begin_batch(); ++count)
+    for (const Candidate& taken : packer.window_.take(room_)) packer.waiting_.erase(taken.place);
+  return count;
+}
+
+bool Packer::next(Batch& batch) {
+  if (!begin_batch()) return false;
   const bool denoised = !options_.sentinels.empty();
   TakenPairs taken{window_.take(room_), {}, options_.masked, denoised, options_.seed, epoch_};
   TX_ASSERT(!taken.pairs.empty());

@@ -109,6 +109,8 @@ class Packer {
   Packer(const IdCache& cache, PackerOptions options);
 
   bool next(Batch& batch);  // false after options.epochs epochs
+  // The number of batches of the first `epochs` epochs, or `max` if that is less (0: no limit).
+  int64_t batches(int64_t epochs, int64_t max) const;
   int64_t epoch() const { return epoch_ + int64_t(epoch_over()); }  // of the next batch, from 0
   const std::vector<int>& capacities() const { return options_.capacities; }
   const PairLengths& lengths() const { return lengths_; }
@@ -125,6 +127,7 @@ class Packer {
   void begin_epoch(int64_t epoch);
   void add_to_window(uint32_t place);
   void refill();
+  bool begin_batch();
   Json identity() const;
   void restore_checked(const Json& state);
 

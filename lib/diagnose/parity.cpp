@@ -144,10 +144,14 @@ Task make_task(TrainOptions& options, Options& given, const Log& log) {
   if (options.src.empty())
     throw UsageError("--parity needs text: give --src, and --tgt for parallel text");
   const TemporaryDirectory folder("tx-parity");
-  const RunDirectory run = RunDirectory::create(folder.path());
-  Json config;
-  const auto [vocabularies, corpora] = open_data(options, run, config, log);
-  if (preset_is_open(options, given)) settle_preset(options, given, corpora, log);
+  const bool resumes = !options.resume.empty();
+  const RunDirectory run =
+      resumes ? RunDirectory::open(options.resume) : RunDirectory::create(folder.path());
+  Json config = resumes ? run.read_config() : Json();
+  const auto [vocabularies, corpora] =
+      resumes ? reopen_data(options, run, run.complete_steps().back(), config, log)
+              : open_data(options, run, config, log);
+  if (preset_is_open(options, given)) settle_preset(options, given, corpora);
   Task task{options, options.model_config(), {}, {}, 0};
   if (options.init.empty())
     task.config.set_vocabularies(vocabularies.sizes());
@@ -178,6 +182,8 @@ Task make_task(TrainOptions& options, Options& given, const Log& log) {
 }  // namespace
 
 int parity(TrainOptions& options, Options& given, const Log& log) {
+  if (!options.init.empty() && !options.resume.empty())  // the model of --init may have gone
+    options.init = resolve_model(options.resume);
   if (!options.init.empty()) adopt_shape(options, given);
   const Task task = make_task(options, given, log);
   const std::vector<Variant> all = ways();

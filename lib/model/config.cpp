@@ -268,9 +268,9 @@ void ModelOptions::apply_layers(const Options& options) {
 }
 
 bool ModelOptions::size_given(const Options& options) const {
-  bool given = options.given("layers");
+  bool given = options.chosen("layers");
   visit_fields(config, [&](const ConfigField& field, const auto&) {
-    given = given || (field.size && options.given(std::string(field.option).substr(2)));
+    given = given || (field.size && options.chosen(std::string(field.option).substr(2)));
   });
   return given;
 }

@@ -193,7 +193,7 @@ std::string describe_scored(const ScoredText& scored) {
   std::string left_out;
   for (const auto& [lines, why] :
        {std::pair(scored.impossible, " with a translation of blank text"),
-        std::pair(scored.dropped, " with an empty translation, or that were cut")})
+        std::pair(scored.dropped, " with an empty translation or a side that was cut")})
     if (lines > 0) left_out += "; left out " + counted(lines, "line") + why;
   if (scored.labels == 0) return "no text was scored" + left_out;
   const double tokens = double(scored.labels);

@@ -129,7 +129,7 @@ void TrainOptions::resolve(const Options& options) {
   }
   check_limits();
   if (!one_text() && src.empty() != tgt.empty()) throw UsageError("--src and --tgt go together");
-  if (one_text() && resume.empty() && config.empty() && !options.given("label-smoothing"))
+  if (one_text() && !options.chosen("label-smoothing"))
     label_smoothing = 0;  // the loss is then the cross-entropy of the text
   resolve_validation();
   if (batch_tokens != "auto") parse_batch_tokens(batch_tokens);

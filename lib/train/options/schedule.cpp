@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "lib/base/figure.h"
-#include "lib/train/step/plan.h"
 
 namespace tx {
 
@@ -21,32 +20,25 @@ double learning_rate(const TrainOptions& o, int64_t d_model, int64_t step) {
   return o.schedule == "linear" ? o.lr * left : o.lr * 0.5 * (1 - std::cos(M_PI * left));
 }
 
-namespace {
-
-// Whether the options come from a file of another run.
-bool continues(const TrainOptions& o) { return !o.config.empty() || !o.resume.empty(); }
-
-}  // namespace
-
 void fit_schedule(TrainOptions& o, const Options& given) {
-  if (o.steps == 0 || continues(o)) return;
+  if (o.steps == 0) return;
   TrainOptions own;
   own.apply_preset(o.preset);
   if (o.steps >= own.steps) return;  // what the preset chose suits its own steps
   const int64_t longest = std::max<int64_t>(1, o.steps / 6);
-  if (!given.given("warmup") && o.warmup > longest) {
-    if (o.schedule == "paper" && !given.given("lr-factor"))
+  if (!given.chosen("warmup") && o.warmup > longest) {
+    if (o.schedule == "paper" && !given.chosen("lr-factor"))
       o.lr_factor *= std::sqrt(double(longest) / double(o.warmup));
     o.warmup = longest;
   }
-  if (!given.given("save-every") && o.save_every > o.steps)
+  if (!given.chosen("save-every") && o.save_every > o.steps)
     o.save_every = std::max<int64_t>(1, o.steps / 4);
-  if (!given.given("valid-every") && o.valid_every > o.steps)
+  if (!given.chosen("valid-every") && o.valid_every > o.steps)
     o.valid_every = std::max<int64_t>(1, o.steps / 4);
 }
 
 bool steps_by_minutes(const TrainOptions& o, const Options& given) {
-  return o.minutes > 0 && !given.given("steps") && !continues(o);
+  return o.minutes > 0 && !given.chosen("steps");
 }
 
 int64_t steps_in(double seconds, const Pace& pace) {
@@ -55,14 +47,9 @@ int64_t steps_in(double seconds, const Pace& pace) {
   return int64_t(std::max(0.0, (seconds - (often ? 0 : pace.pause)) / each));
 }
 
-int64_t epoch_steps(const TrainOptions& o, const PairLengths& text) {
-  const int batch = o.batch_tokens == "auto" ? max_auto_tokens : parse_batch_tokens(o.batch_tokens);
-  const int64_t step = int64_t(batch) * o.accumulate, rows = text.rows(text.sides() - 1);
-  return std::max<int64_t>(1, (rows + step - 1) / step);
-}
-
-void check_course(const TrainOptions& o, const PairLengths& text, const Log& log) {
-  const int64_t of_epochs = o.epochs * epoch_steps(o, text);
+void check_course(const TrainOptions& o, const CountSteps& count, const Log& log) {
+  const int64_t harmless = std::max(o.warmup + 1, o.rate_falls() ? o.steps : 0);
+  const int64_t of_epochs = o.epochs > 0 ? count(o.epochs, harmless) : 0;
   const bool by_epochs = of_epochs > 0 && (o.steps == 0 || of_epochs < o.steps);
   const int64_t last = by_epochs ? of_epochs : o.steps;
   const std::string end = by_epochs ? "--epochs " + std::to_string(o.epochs) +

@@ -1,7 +1,8 @@
 // The learning rate, the number of steps of a run, and a schedule that fits them.
 #pragma once
+#include <functional>
+
 #include "lib/base/log.h"
-#include "lib/data/packing.h"
 #include "lib/train/options/options.h"
 
 namespace tx {
@@ -28,11 +29,12 @@ struct Pace {
 // The number of steps that take `seconds`, rounded down.
 int64_t steps_in(double seconds, const Pace& pace);
 
-// The number of steps of an epoch, assuming full batches, rounded up.
-int64_t epoch_steps(const TrainOptions& options, const PairLengths& text);
+// The number of steps that read the training text `epochs` times, or `max` if that is less (0: no
+// limit): Feed::steps().
+using CountSteps = std::function<int64_t(int64_t epochs, int64_t max)>;
 
 // Warns if the run ends before its warm-up does, or if --epochs ends it long before the step at
 // which the learning rate reaches 0.
-void check_course(const TrainOptions& options, const PairLengths& text, const Log& log);
+void check_course(const TrainOptions& options, const CountSteps& count, const Log& log);
 
 }  // namespace tx

@@ -30,9 +30,9 @@ std::string shown(const Json& value) {
 
 // Takes --kind from the model of --init, and checks the options given with it.
 void adopt_kind(TrainOptions& options, const Options& given) {
-  if (options.init.empty() || given.given("kind")) return;
+  if (options.init.empty() || !options.resume.empty() || given.given("kind")) return;
   options.kind = ModelReader(resolve_model(options.init)).config().kind;
-  const bool open = preset_is_open(options, given) && !given.given("schedule");
+  const bool open = preset_is_open(options, given) && !given.chosen("schedule");
   given.check(open ? std::vector<std::string>{"schedule"} : std::vector<std::string>());
 }
 
@@ -42,7 +42,7 @@ void resolve_run(TrainOptions& options, const Options& given, const Log& log) {
   adopt_kind(options, given);
   if (options.preset == "auto" && !preset_is_open(options, given)) {
     options.preset = "base";
-    if (options.config.empty() && options.resume.empty())
+    if (options.resume.empty())
       log.info("preset base, because the size of the model is given; override with --preset");
   }
   options.resolve(given);
@@ -111,6 +111,12 @@ TrainOptions with_preset(const std::string& name) {
   return options;
 }
 
+Json settings_of(TrainOptions options) {
+  Options all("", "");
+  options.describe(all);
+  return all.to_json();
+}
+
 // FLOPs of the matrix products of a run with a preset on this text.
 double run_flops(const std::string& preset, int64_t steps, const TextSize& text) {
   TrainOptions o = with_preset(preset);
@@ -146,8 +152,7 @@ int patience_of(int64_t steps, const TrainOptions& o) {
 }
 
 bool is_fine_tuning(const TrainOptions& options) {
-  return options.preset == "auto" && !options.init.empty() && options.config.empty() &&
-         options.resume.empty();
+  return options.preset == "auto" && !options.init.empty() && options.resume.empty();
 }
 
 std::string ending(const TrainOptions& o) {
@@ -177,7 +182,7 @@ PresetChoice choose_preset(const TextSize& text, const std::string& device, bool
 
 bool preset_is_open(const TrainOptions& options, const Options& given) {
   if (is_fine_tuning(options)) return true;
-  if (options.preset != "auto" || !options.config.empty() || !options.resume.empty()) return false;
+  if (options.preset != "auto" || !options.resume.empty()) return false;
   return !options.model.size_given(given);
 }
 
@@ -209,66 +214,80 @@ std::string tuning_text(const TrainOptions& o, int64_t epochs, int64_t tokens) {
          ending(o) + "; override with options or --preset";
 }
 
-void settle_fine_tuning(TrainOptions& options, Options& given, const Corpora& corpora,
-                        const Log& log) {
+PresetChoice settle_fine_tuning(TrainOptions& options, Options& given, const Corpora& corpora) {
   const PairLengths text = corpora.train_lengths();
-  const int64_t tokens = text.rows(text.sides() - 1);
   TrainOptions start = with_preset(fine_tuning);
   start.lr *= std::min(
       1.0, double(tuned_width) / double(ModelReader(resolve_model(options.init)).config().d_model));
   start.batch_tokens = tuning_batch(text, corpora);
-  Options defaults("", "");
-  start.describe(defaults);
-  const Json all = defaults.to_json();
+  const Json all = settings_of(start);
   Json settings;
   for (const char* name : {"batch-tokens", "schedule", "lr", "warmup", "steps", "save-every"})
     settings[name] = all.at(name);
-  given.from_json(settings, "preset " + start.preset);
+  given.from_json(settings, "preset " + start.preset, true);
   options.preset = fine_tuning;
-  const int64_t epoch = epoch_steps(options, text);
-  const int64_t epochs = options.epochs > 0 ? options.epochs : tuning_epochs(tokens);
-  if (!given.given("steps")) options.steps = epochs * epoch;
-  if (!given.given("save-every")) options.save_every = epoch;
-  if (!given.given("patience") && compares(options))
-    options.patience = patience_of(tuning_patience_epochs * epoch, options);
   options.resolve(given);
-  log.info(tuning_text(options, given.given("steps") ? 0 : epochs, tokens));
+  return {fine_tuning, "", text.rows(text.sides() - 1)};
+}
+
+void settle_tuning_length(TrainOptions& options, const Options& given, int64_t tokens,
+                          const CountSteps& count, const Log& log) {
+  const bool open = !given.chosen("steps");
+  const int64_t epochs = options.epochs > 0 ? options.epochs : tuning_epochs(tokens);
+  const int64_t epoch = count(1, 0);
+  if (open) options.steps = count(epochs, 0);
+  if (!given.chosen("save-every")) options.save_every = epoch;
+  if (!given.chosen("patience") && compares(options))
+    options.patience = patience_of(tuning_patience_epochs * epoch, options);
+  if (!steps_by_minutes(options, given)) fit_schedule(options, given);
+  log.info(tuning_text(options, open ? epochs : 0, tokens));
 }
 
 }  // namespace
 
-void settle_preset(TrainOptions& options, Options& given, const Corpora& corpora, const Log& log) {
-  if (is_fine_tuning(options)) return settle_fine_tuning(options, given, corpora, log);
+Json preset_settings(const std::string& name) { return settings_of(with_preset(name)); }
+
+PresetChoice settle_preset(TrainOptions& options, Options& given, const Corpora& corpora) {
+  if (is_fine_tuning(options)) return settle_fine_tuning(options, given, corpora);
   const PairLengths text = corpora.train_lengths();
   TextSize size{{}, holds_longest(parse_batch_tokens(with_preset("toy").batch_tokens), corpora)};
   for (int side = 0; side < text.sides(); ++side) size.tokens.push_back(text.rows(side));
   const bool muon =
-      options.tensor_parallel == 1 && (!given.given("optimizer") || options.optimizer == "muon");
-  const PresetChoice choice = choose_preset(size, options.device, muon);
-  TrainOptions start = with_preset(choice.name);
-  Options defaults("", "");
-  start.describe(defaults);
-  Json settings = defaults.to_json();
+      options.tensor_parallel == 1 && (!given.chosen("optimizer") || options.optimizer == "muon");
+  PresetChoice choice = choose_preset(size, options.device, muon);
+  choice.tokens = size.target();
+  Json settings = preset_settings(choice.name);
   settings.erase("threads");  // limited to those that can be started
-  given.from_json(settings, "preset " + choice.name);
+  given.from_json(settings, "preset " + choice.name, true);
   options.preset = choice.name;
-  const int64_t epoch = epoch_steps(options, text);
-  const bool open = !given.given("steps") && !given.given("epochs");
-  if (choice.name == "modern" && !given.given("steps"))  // its learning rate falls to the last step
-    options.steps = options.epochs > 0
-                        ? options.epochs * epoch
-                        : std::clamp(modern_epochs * epoch, start.steps, modern_steps);
-  if (open && choice.name != "toy")  // a run of toy takes seconds
-    options.steps = std::min(options.steps, auto_epochs * epoch);
   const bool falls = choice.name == "toy" || choice.name == "modern";
-  if (!given.given("patience") && !falls && compares(options))
+  if (!given.chosen("patience") && !falls && compares(options))
     options.patience = patience_of(patience_steps, options);
   options.resolve(given);
-  const std::string steps = open && options.steps != start.steps
-                                ? "; " + counted(options.steps, "step") + ", " +
-                                      counted((options.steps + epoch / 2) / epoch, "epoch")
-                                : "";
-  log.info("preset " + choice.name + ", " + choice.why + steps + ending(options) +
+  return choice;
+}
+
+void settle_length(TrainOptions& options, const Options& given, const PresetChoice& choice,
+                   const CountSteps& count, const Log& log) {
+  if (choice.name == fine_tuning)
+    return settle_tuning_length(options, given, choice.tokens, count, log);
+  const int64_t steps = options.steps;
+  if (!given.chosen("steps")) {
+    if (options.epochs > 0)
+      options.steps = count(options.epochs, 0);
+    else if (choice.name == "modern")
+      options.steps = std::max(steps, count(modern_epochs, modern_steps));
+    if (options.epochs == 0 && choice.name != "toy")  // a run of toy takes seconds
+      options.steps = std::min(options.steps, count(auto_epochs, options.steps));
+  }
+  if (!steps_by_minutes(options, given)) fit_schedule(options, given);
+  std::string length;
+  if (options.epochs == 0 && options.steps != steps) {
+    const int64_t epoch = count(1, 0);
+    length = "; " + counted(options.steps, "step") + ", " +
+             counted((options.steps + epoch / 2) / epoch, "epoch");
+  }
+  log.info("preset " + choice.name + ", " + choice.why + length + ending(options) +
            "; override with --preset");
 }
 

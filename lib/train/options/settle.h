@@ -7,6 +7,7 @@
 #include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "lib/train/options/options.h"
+#include "lib/train/options/schedule.h"
 #include "lib/train/run/data.h"
 
 namespace tx {
@@ -32,8 +33,9 @@ constexpr int64_t base_tokens = 25000000;  // from here on, on a GPU: base, of w
                                            // then 1,000 steps or more
 
 struct PresetChoice {
-  std::string name;  // toy, modern, tiny or base
-  std::string why;   // "for fewer than 50,000 target tokens; this text has 13,000"
+  std::string name;    // toy, modern, tiny or base
+  std::string why;     // "for fewer than 50,000 target tokens; this text has 13,000"
+  int64_t tokens = 0;  // of the text that is predicted, ends of sentences included
 };
 
 struct TextSize {
@@ -44,21 +46,30 @@ struct TextSize {
 };
 
 // The preset for a text and a device; independent of time and free memory. Without Muon, tiny takes
-// the place of modern.
+// the place of modern. settle_preset() adds `tokens`.
 PresetChoice choose_preset(const TextSize& text, const std::string& device, bool muon = true);
 
-// Whether the preset is still to be chosen: --preset is auto, and neither --config nor --resume nor
-// an option of the model's shape is given; or --init is given, whose model has its shape.
+// Whether the preset is still to be chosen: --preset is auto, no run is resumed, and neither the
+// command line nor --config names the size of the model; or --init is given, whose model has it.
 bool preset_is_open(const TrainOptions& options, const Options& given);
 
 // The name of the preset of a run with --init and no --preset: settings for fine-tuning.
 constexpr char fine_tuning[] = "fine-tune";
 
-// Chooses an open preset by the text, keeps every option given, resolves the options again, and
-// logs the choice and its reason. The size of the text determines the steps of modern and limits
-// those of tiny and base, which also get --patience if the run validates. With --init the preset is
-// fine_tuning: the size of the text determines batches and steps, the width of the model the
+// Every option's value in a preset.
+Json preset_settings(const std::string& name);
+
+// Chooses an open preset by the text, keeps every option given and resolves the options again;
+// settle_length() completes it. tiny and base get --patience if the run validates. With --init the
+// preset is fine_tuning: the size of the text determines the batches, the width of the model the
 // learning rate.
-void settle_preset(TrainOptions& options, Options& given, const Corpora& corpora, const Log& log);
+PresetChoice settle_preset(TrainOptions& options, Options& given, const Corpora& corpora);
+
+// Once the size of a batch is known: chooses the number of steps, unless --steps is given, fits the
+// schedule, and logs the choice of the preset and its reason. With --epochs the steps are those of
+// these epochs; otherwise the size of the text determines those of modern and of fine-tuning, and
+// limits those of tiny and base.
+void settle_length(TrainOptions& options, const Options& given, const PresetChoice& choice,
+                   const CountSteps& count, const Log& log);
 
 }  // namespace tx

@@ -223,7 +223,7 @@ Corpora open_corpora(const TrainOptions& options, const Vocabularies& v, const R
   if (options.denoise) c.sentinels = sentinels_of(v.source());
   check_standard_input(options);
   for (const std::string& metric : options.valid_metric)
-    if (is_translated(metric))
+    if (is_translated(metric) && !config.contains("valid_text"))
       for (const auto* files : {&options.valid_src, &options.valid_tgt})
         check_regular(*files, "--valid-metric " + metric);
   const auto open = [&](const std::vector<std::string>& src, const std::vector<std::string>& tgt,

@@ -139,7 +139,8 @@ std::string RunDirectory::foreign_file() const {
   for (const char* name : {"best.safetensors", "last.safetensors"})
     if (file_exists(file(name)) && !fs::is_symlink(file(name))) return name;
   if (config) return "";
-  if (file_exists(file("log.jsonl"))) return "log.jsonl";
+  for (const char* name : {"log.jsonl", "valid.jsonl"})
+    if (file_exists(file(name))) return name;
   for (const char* kind : {"model", "state"})
     for (const int64_t step : checkpoint_steps(path_, kind))
       return fs::path(checkpoint_file(path_, kind, step)).filename();

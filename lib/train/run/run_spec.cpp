@@ -14,6 +14,8 @@
 
 namespace tx {
 
+namespace fs = std::filesystem;
+
 int RunSpec::longest_sentence(const TrainOptions& options) const {
   int longest = 0;
   for (const PairLengths& text : corpora.lengths()) {
@@ -24,8 +26,30 @@ int RunSpec::longest_sentence(const TrainOptions& options) const {
   return longest;
 }
 
-RunSpec make_run_spec(const TrainOptions& options, TrainingData data, const std::string& model,
-                      Json& config) {
+namespace {
+
+// In the run directory: the validation text if it is translated, an object for each line.
+std::string kept_text(const std::string& run) { return run + "/valid.jsonl"; }
+
+// Relative names were given in `directory`.
+std::vector<std::string> files_in(const std::string& directory, std::vector<std::string> files) {
+  for (std::string& file : files) file = (fs::path(directory) / file).string();
+  return files;
+}
+
+void keep_text(const TrainOptions& options, const std::string& directory, const std::string& path) {
+  TextReader sources(files_in(directory, options.valid_src), options.strict);
+  TextReader references(files_in(directory, options.valid_tgt), options.strict);
+  write_atomically(path, [&](Writer& out) {
+    for (std::string source, reference; sources.next(source) && references.next(reference);)
+      out.write(to_text(Json{{"source", source}, {"reference", reference}}) + "\n");
+  });
+}
+
+}  // namespace
+
+RunSpec make_run_spec(const TrainOptions& options, TrainingData data, const RunDirectory& directory,
+                      const std::string& model, Json& config) {
   RunSpec spec;
   spec.vocabularies = std::move(data.vocabularies);
   spec.corpora = std::move(data.corpora);
@@ -47,7 +71,12 @@ RunSpec make_run_spec(const TrainOptions& options, TrainingData data, const std:
                      std::to_string(longest + spec.model.position_offset) +
                      ", or shorter text with " +
                      (options.one_text() ? "--context" : "--max-length"));
-  spec.translations = read_translation_task(options, config);
+  spec.translations = read_translation_task(options, directory.path(), config);
+  const std::string kept = kept_text(directory.path());
+  if (!spec.translations.metrics.empty() && (model.empty() || !file_exists(kept))) {
+    directory.claim(kept);
+    keep_text(options, config["valid_text"]["directory"].get<std::string>(), kept);
+  }
   spec.batch_tokens = config.value("batch_tokens_resolved", 0);
   spec.products = config.value("products", std::string());
   return spec;
@@ -58,8 +87,7 @@ namespace {
 // A text cache, which every rank opens under this path.
 Json describe_text(const std::unique_ptr<IdCache>& text) {
   if (!text) return nullptr;
-  return {{"path", std::filesystem::absolute(text->path()).string()},
-          {"checksum", text->checksum()}};
+  return {{"path", fs::absolute(text->path()).string()}, {"checksum", text->checksum()}};
 }
 
 std::unique_ptr<IdCache> open_text(const Json& described) {
@@ -132,27 +160,56 @@ std::string hash_of(const TranslationTask& task) {
   return xxh3_hex(all.data(), all.size());
 }
 
+// From the files of the options, whose relative names were given in `directory`.
+void read_text(const TrainOptions& options, const std::string& directory, TranslationTask& task) {
+  const auto first = [&](const std::vector<std::string>& files) {
+    return first_lines(files_in(directory, files), options.valid_lines, options.strict);
+  };
+  task.sources = first(options.valid_src);
+  task.references = first(options.valid_tgt);
+  if (task.sources.size() == task.references.size() && !task.sources.empty()) return;
+  throw DataError("--valid-metric " + task.metrics.front() +
+                  " needs as many target as source lines: " + options.valid_src.front() + " has " +
+                  counted(int64_t(task.sources.size()), "line") + ", " + options.valid_tgt.front() +
+                  " has " + std::to_string(task.references.size()));
+}
+
+void read_kept_text(const std::string& path, int64_t max, TranslationTask& task) {
+  LineReader reader(path);
+  for (std::string line; (max == 0 || reader.line_number() < max) && reader.next(line);) {
+    const std::string where = path + ":" + std::to_string(reader.line_number());
+    const Json pair = parse_json(line, where);
+    task.sources.push_back(json_value<std::string>(pair, "source", where));
+    task.references.push_back(json_value<std::string>(pair, "reference", where));
+  }
+}
+
 }  // namespace
 
-TranslationTask read_translation_task(const TrainOptions& options, Json& config) {
+TranslationTask read_translation_task(const TrainOptions& options, const std::string& run,
+                                      Json& config) {
   TranslationTask task;
   for (const std::string& metric : options.valid_metric)
     if (is_translated(metric)) task.metrics.push_back(metric);
   if (task.metrics.empty()) return task;
   task.threads = options.threads;
-  task.sources = first_lines(options.valid_src, options.valid_lines, options.strict);
-  task.references = first_lines(options.valid_tgt, options.valid_lines, options.strict);
-  const std::string first = options.valid_src.front();
-  if (task.sources.size() != task.references.size() || task.sources.empty())
-    throw DataError("--valid-metric " + task.metrics.front() +
-                    " needs as many target as source lines: " + first + " has " +
-                    counted(int64_t(task.sources.size()), "line") + ", " +
-                    options.valid_tgt.front() + " has " + std::to_string(task.references.size()));
-  const Json text{{"lines", options.valid_lines}, {"xxh3", hash_of(task)}};
-  const Json before = config.value("valid_text", Json());
-  if (before.is_object() && before.at("lines") == text.at("lines") && before != text)
-    throw DataError("the first lines of " + first + " or " + options.valid_tgt.front() +
+  const Json before = config.contains("valid_text") ? config["valid_text"] : Json::object();
+  const auto directory = json_value<std::string>(before, "directory", "valid_text", "");
+  const bool kept = !directory.empty() && file_exists(kept_text(run));
+  bool there = true;
+  for (const auto* files : {&options.valid_src, &options.valid_tgt})
+    there = there && std::ranges::all_of(files_in(directory, *files), file_exists);
+  if (kept && !there)
+    read_kept_text(kept_text(run), options.valid_lines, task);
+  else
+    read_text(options, directory, task);
+  Json text{{"lines", options.valid_lines}, {"xxh3", hash_of(task)}};
+  if (before.contains("xxh3") && before.value("lines", Json()) == text["lines"] &&
+      before["xxh3"] != text["xxh3"])
+    throw DataError("the first lines of " + options.valid_src.front() + " or " +
+                    options.valid_tgt.front() +
                     " changed since this run was started: scores would not be comparable");
+  text["directory"] = directory.empty() ? fs::current_path().string() : directory;
   config["valid_text"] = text;
   return task;
 }

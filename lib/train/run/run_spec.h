@@ -20,15 +20,17 @@ struct RunSpec {
 };
 
 // For a new run (`model` empty), or one that resumes from the file `model`. `config`, which becomes
-// config.json, records the text that is translated. UsageError for options that contradict the
-// data.
-RunSpec make_run_spec(const TrainOptions& options, TrainingData data, const std::string& model,
-                      Json& config);
+// config.json, records the text that is translated; the directory keeps it. UsageError for options
+// that contradict the data.
+RunSpec make_run_spec(const TrainOptions& options, TrainingData data, const RunDirectory& directory,
+                      const std::string& model, Json& config);
 
 // The task of --valid-metric bleu and chrf (without them an empty one): the first lines of the
-// validation files, including pairs that --max-length drops. `config` records the text; DataError
-// if a resumed run finds another one. The caller sets vocabularies and ranks.
-TranslationTask read_translation_task(const TrainOptions& options, Json& config);
+// validation files, including pairs that --max-length drops, or those of valid.jsonl if the
+// directory `run` has it. `config` records the text; DataError if a resumed run finds another one
+// at the place of the first. The caller sets vocabularies and ranks.
+TranslationTask read_translation_task(const TrainOptions& options, const std::string& run,
+                                      Json& config);
 
 // Broadcasts rank 0's spec and options: rank 0 sends, the others receive. Error on a rank whose
 // options or text differ.

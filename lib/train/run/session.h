@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lib/base/error.h"
+#include "lib/train/options/schedule.h"
 #include "lib/train/run/checkpointer.h"
 #include "lib/train/run/progress.h"
 #include "lib/train/run/run.h"
@@ -32,6 +33,11 @@ class Session {
   Session(const TrainOptions& options, RunDirectory directory, const Json& config, RunSpec spec,
           const Replicas& replicas, const MakeTranslationScorer& scorer, int64_t from,
           const Log& log);
+  // For settle_length() (lib/train/options/settle.h) and check_course(): counts the steps of this
+  // run's batches.
+  CountSteps counter() const;
+  // The options are not those of the constructor any more.
+  void note(const Options& given) { config_["options"] = given.to_json(); }
   // For steps_by_minutes() (lib/train/options/schedule.h): measures some steps and sets the number
   // of steps that fit, and the schedule with it. `options` are those of this session. UsageError
   // if not even one step fits.
@@ -62,13 +68,13 @@ class Session {
   void report_result() const;
 
   bool validation_due() const;
+  bool counts() const;
   void checkpoint();
   bool validate();  // false if a signal interrupted it
   bool measure();
   void compare_texts(double valid_nll);
   void save(bool scored);
   void score(const Checkpointer::WriteState& write_state);
-  bool counts() const;
   Checkpointer::Content content() const;
   int64_t good_before() const;
   void check_weights();
@@ -100,7 +106,7 @@ class Session {
   bool texts_compared_ = false;           // compare_texts() has warned
   bool again_ = false;                    // resumed at this step, whose validation was interrupted
   bool unscored_ = false;                 // this step was saved by a signal or the clock
+  bool ending_ = false;                   // no further step follows
 };
 
 }  // namespace tx
-  bool ending_ = false;                   // no further step follows

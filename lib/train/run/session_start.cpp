@@ -4,8 +4,8 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/resources.h"
-#include "lib/checkpoint/run_checkpoints.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/checkpoint/run_checkpoints.h"
 #include "lib/checkpoint/state_file.h"
 #include "lib/train/options/schedule.h"
 #include "lib/train/run/session.h"
@@ -160,6 +160,10 @@ Pace measure_pace(Run& run, const ProgressLog& progress, double seconds) {
 
 }  // namespace
 
+CountSteps Session::counter() const {
+  return [this](int64_t epochs, int64_t max) { return run_.feed().steps(epochs, max); };
+}
+
 // The run is then bit-identical to one with this number of --steps.
 void Session::fit_to_minutes(TrainOptions& options, const Options& given) {
   const double total = 60 * options.minutes;
@@ -185,7 +189,7 @@ void Session::fit_to_minutes(TrainOptions& options, const Options& given) {
               " of preset " + options.preset);
   }
   fit_schedule(options, given);
-  config_["options"] = given.to_json();
+  note(given);
 }
 
 }  // namespace tx

@@ -2,7 +2,11 @@
 
 #include <signal.h>
 
+#include <filesystem>
+#include <optional>
+
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/state_file.h"
@@ -19,6 +23,9 @@
 namespace tx {
 
 namespace {
+
+// A member of config.json: --steps is the number of steps of --epochs.
+constexpr char steps_of_epochs[] = "steps_of_epochs";
 
 // The newest checkpoint whose files are intact.
 int64_t newest_intact(const RunDirectory& run, const Log& log) {
@@ -44,11 +51,19 @@ int resume(TrainOptions& options, const Options& given, const MakeTranslationSco
   check_changes(config.at("options"), given, log);
   const int64_t step = newest_intact(run, log);
   note_options(config, given.to_json(), step);
+  if (given.given("valid-src") && config.contains("valid_text"))
+    config["valid_text"]["directory"] = std::filesystem::current_path().string();
   TrainingData data = reopen_data(options, run, step, config, log);
-  RunSpec spec = make_run_spec(options, std::move(data), run.model(step), config);
+  RunSpec spec = make_run_spec(options, std::move(data), run, run.model(step), config);
   send_run_spec(spec, options, given, replicas);
-  return Session(options, std::move(run), config, std::move(spec), replicas, scorer, step, log)
-      .run();
+  if (given.given("steps")) config.erase(steps_of_epochs);
+  Session session(options, std::move(run), config, std::move(spec), replicas, scorer, step, log);
+  if (config.contains(steps_of_epochs) && given.given("epochs") && options.epochs > 0) {
+    options.steps = session.counter()(options.epochs, 0);
+    session.note(given);
+    log.info("--epochs " + std::to_string(options.epochs) + ": " + counted(options.steps, "step"));
+  }
+  return session.run();
 }
 
 int start(TrainOptions& options, Options& given, const std::string& command,
@@ -65,17 +80,22 @@ int start(TrainOptions& options, Options& given, const std::string& command,
   RunDirectory run = RunDirectory::create(options.out);
   TrainingData data = open_data(options, run, config, log);
   check_vocabulary_fit(options, data.vocabularies, data.corpora, log);
+  std::optional<PresetChoice> choice;
   if (preset_is_open(options, given)) {
-    settle_preset(options, given, data.corpora, log);
+    choice = settle_preset(options, given, data.corpora);
     config["options"] = given.to_json();
+    if (options.epochs > 0 && !given.chosen("steps")) config[steps_of_epochs] = true;
   }
-  const PairLengths lengths = data.corpora.train_lengths();
-  RunSpec spec = make_run_spec(options, std::move(data), "", config);
+  RunSpec spec = make_run_spec(options, std::move(data), run, "", config);
   send_run_spec(spec, options, given, replicas);
   Session session(options, std::move(run), config, std::move(spec), replicas, scorer,
                   Session::beginning, log);
+  if (choice) {
+    settle_length(options, given, *choice, session.counter(), log);
+    session.note(given);
+  }
   if (steps_by_minutes(options, given)) session.fit_to_minutes(options, given);
-  check_course(options, lengths, log);
+  check_course(options, session.counter(), log);
   return session.run();
 }
 
@@ -128,7 +148,17 @@ void settle_described(TrainOptions& options, Options& given, const Log& log) {
   const TemporaryDirectory directory("tx-describe");
   Json config;
   const RunDirectory run = RunDirectory::create(directory.path());
-  settle_preset(options, given, open_data(options, run, config, log).corpora, log);
+  const TrainingData data = open_data(options, run, config, log);
+  const PresetChoice choice = settle_preset(options, given, data.corpora);
+  const bool open = options.batch_tokens == "auto";
+  const Feed feed(*data.corpora.train, data.vocabularies, options,
+                  open ? max_auto_tokens : parse_batch_tokens(options.batch_tokens),
+                  data.corpora.sentinels);
+  const auto count = [&](int64_t epochs, int64_t max) { return feed.steps(epochs, max); };
+  settle_length(options, given, choice, count, log);
+  if (open && !given.chosen("steps"))
+    log.info("the number of steps assumes batches of " + grouped(max_auto_tokens) +
+             " target tokens; a run counts its own");
 }
 
 // Assumes sides of equal length; with --denoise, the ratio for the longest text.
@@ -142,8 +172,10 @@ std::vector<int> described_capacities(const TrainOptions& options, size_t sides,
 
 size_t translating_bytes(const TrainOptions& options, const MakeTranslationScorer& scorer,
                          Parameters& parameters, const Log& log) {
-  Json unused = Json::object();
-  TranslationTask task = read_translation_task(options, unused);
+  const std::string& run = options.resume;
+  Json config =
+      run.empty() ? Json::object() : parse_json(read_file(run + "/config.json", 1 << 24), run);
+  TranslationTask task = read_translation_task(options, run, config);
   if (task.metrics.empty()) return 0;
   if (options.vocab.empty() && options.vocab_src.empty() && options.init.empty() &&
       options.resume.empty()) {

@@ -29,6 +29,11 @@ int64_t Feed::epoch_tokens() const {
   return tokens;
 }
 
+int64_t Feed::steps(int64_t epochs, int64_t max) const {
+  const int64_t each = options_.accumulate;
+  return (packer_->batches(epochs, max * each) + each - 1) / each;
+}
+
 const std::vector<Batch>& Feed::next() {
   read_ahead();
   batches_.swap(next_);

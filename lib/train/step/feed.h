@@ -31,6 +31,8 @@ class Feed {
   const std::vector<int>& capacities() const { return packer_->capacities(); }  // of each side
   const PairLengths& lengths() const { return packer_->lengths(); }
   int64_t epoch_tokens() const;  // over all sides, ends of sentences included
+  // The number of steps of the first `epochs` epochs, or `max` if that is less (0: no limit).
+  int64_t steps(int64_t epochs, int64_t max) const;
 
   // The batches of the next step. The last step of the last epoch may have fewer; after it there
   // are none. Valid until the next call of next().

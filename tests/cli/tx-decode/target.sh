@@ -98,8 +98,9 @@ expect_status 0 tx-decode -m one --perplexity pairs
 expect_stdout_lines 5
 last_stdout | awk -F '\t' 'NR == 1 && $3 != "w6 w7" || NR == 2 && $0 != "0.000000\t0.000000\t" ||
   NR == 3 && $0 != "-inf\t-inf\tw5" || NR == 5 && $3 != "" { exit 1 }' || fail 'blank columns'
-expect_stderr_contains ' over 4 tokens, ends counted: perplexity '
+expect_stderr_contains ' over 3 tokens, ends counted: perplexity '
 expect_stderr_contains '; left out 1 line with a translation of blank text'
+expect_stderr_contains '; left out 1 line with an empty translation or a side that was cut'
 printf 'w5\tw6\nw5 w6\n' > pairs
 expect_status 1 tx-decode -m one --perplexity pairs
 expect_stdout_lines 1

@@ -35,6 +35,24 @@ expect_status 2 tx-train --resume modern --preset toy --steps 3
 expect_status 0 tx-train --config modern/config.json --src train.en --tgt train.de --steps 1 -o again
 [ "$(setting again preset) $(setting again d-model)" = "modern 128" ] || fail "$(cat again/config.json)"
 
+# A configuration that names no size leaves the selection open, and the schedule fits the run.
+for json in '{}' '{"dropout": 0.0}' '{"preset": "auto"}'; do
+  echo "$json" > settings.json
+  rm -rf configured
+  expect_status 0 tx-train $texts --config settings.json --steps 2 -o configured
+  expect_stderr_contains "tx-train: preset toy, for fewer"
+  [ "$(weights_hash configured/model-2.safetensors)" = "$(weights_hash toy/model-2.safetensors)" ] ||
+    fail "$json differs from no configuration"
+done
+echo '{"preset": "toy"}' > settings.json
+rm -rf configured
+expect_status 0 tx-train $texts --config settings.json --steps 2 -o configured
+[ "$(weights_hash configured/model-2.safetensors)" = "$(weights_hash toy/model-2.safetensors)" ] ||
+  fail "a configured preset differs from the named one"
+echo '{"d-model": 16, "heads": 2}' > settings.json
+expect_status 0 tx-train $texts --config settings.json --describe
+expect_stderr_contains "preset base, because the size of the model is given"
+
 # --describe and --parity use the same selection.
 expect_status 0 tx-train $texts --describe
 expect_stderr_contains "preset toy"

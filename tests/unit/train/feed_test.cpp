@@ -69,6 +69,24 @@ BOOST_AUTO_TEST_CASE(the_last_step_of_the_last_epoch_may_be_short) {
   BOOST_TEST(feed.next().empty());
 }
 
+BOOST_AUTO_TEST_CASE(the_steps_of_epochs_are_counted_exactly) {
+  const IdCache text = make(captions(200));
+  for (const int accumulate : {1, 3})
+    for (const int64_t epochs : {1, 2, 5}) {
+      options.accumulate = accumulate;
+      options.epochs = epochs;
+      Feed feed = feed_of(text);
+      BOOST_TEST_CONTEXT(accumulate << " batches, " << epochs << " epochs") {
+        const int64_t counted = feed.steps(epochs, 0);
+        int64_t taken = 0;
+        while (!feed.next().empty()) ++taken;
+        BOOST_TEST(counted == taken);
+        BOOST_TEST(feed.steps(epochs, 0) == taken);  // wherever the feed is
+        BOOST_TEST(feed.steps(epochs, 3) == std::min<int64_t>(3, taken));
+      }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(an_epoch_counts_the_ends_of_sentences_on_every_side) {
   const IdCache text = make({{3, 4}, {5, 6}, {1, 2}});
   const Feed feed = feed_of(text);

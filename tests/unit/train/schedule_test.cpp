@@ -86,23 +86,26 @@ BOOST_AUTO_TEST_CASE(and_fall_in_their_own_way) {
 namespace {
 
 // The options of a command line after fit_schedule().
-TrainOptions fitted(const std::string& preset, std::vector<const char*> words) {
+TrainOptions fitted(const std::string& preset, std::vector<const char*> words,
+                    const char* config = "{}") {
   TrainOptions settings;
   settings.apply_preset(preset);
   Options options("tx-train", "");
   settings.describe(options);
   words.insert(words.begin(), "tx-train");
   BOOST_TEST(options.parse(int(words.size()), words.data()));
+  options.from_json(parse_json(config, "config"), "config");
   fit_schedule(settings, options);
   return settings;
 }
 
-bool by_minutes(std::vector<const char*> words) {
+bool by_minutes(std::vector<const char*> words, const char* config = "{}") {
   TrainOptions settings;
   Options options("tx-train", "");
   settings.describe(options);
   words.insert(words.begin(), "tx-train");
   BOOST_TEST(options.parse(int(words.size()), words.data()));
+  options.from_json(parse_json(config, "config"), "config");
   return steps_by_minutes(settings, options);
 }
 
@@ -152,8 +155,9 @@ BOOST_AUTO_TEST_CASE(what_is_given_stays) {
       fitted("modern", {"--steps", "700", "--warmup", "800", "--save-every", "1000"});
   BOOST_TEST(o.warmup == 800);
   BOOST_TEST(o.save_every == 1000);
-  for (const char* start : {"--config", "--resume"})
-    BOOST_TEST(fitted("modern", {start, "run", "--steps", "700"}).warmup == 800, start);
+  BOOST_TEST(fitted("modern", {"--config", "run", "--steps", "700"}, R"({"warmup": 800})").warmup ==
+             800);
+  BOOST_TEST(fitted("modern", {"--config", "run", "--steps", "700"}, "{}").warmup == 116);
 }
 
 BOOST_AUTO_TEST_CASE(minutes_alone_ask_for_the_steps_that_fit) {
@@ -163,8 +167,7 @@ BOOST_AUTO_TEST_CASE(minutes_alone_ask_for_the_steps_that_fit) {
   BOOST_TEST(!by_minutes({"--minutes", "0"}));
   BOOST_TEST(!by_minutes({"--minutes", "15", "--steps", "100"}));
   BOOST_TEST(!by_minutes({"--minutes", "15", "--steps", "0"}));
-  for (const char* start : {"--config", "--resume"})
-    BOOST_TEST(!by_minutes({"--minutes", "15", start, "run"}), start);
+  BOOST_TEST(!by_minutes({"--minutes", "15", "--config", "run"}, R"({"steps": 100})"));
 }
 
 BOOST_AUTO_TEST_CASE(steps_leave_time_for_validations_and_saves) {

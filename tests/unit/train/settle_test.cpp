@@ -102,11 +102,27 @@ BOOST_AUTO_TEST_CASE(what_tells_the_size_of_the_model_settles_it) {
   for (const char* size : {"--layers", "--encoder-layers", "--decoder-layers", "--d-model",
                            "--d-ff", "--heads", "--d-k", "--d-v"})
     BOOST_TEST(!open_for({size, "4"}), size);
-  for (const char* start : {"--config", "--resume"}) BOOST_TEST(!open_for({start, "run"}), start);
+  BOOST_TEST(!open_for({"--resume", "run"}));
   // --init sets the shape, but leaves the training settings to the preset.
   BOOST_TEST(open_for({"--init", "model"}));
   BOOST_TEST(!open_for({"--init", "model", "--preset", "tiny"}));
-  BOOST_TEST(!open_for({"--init", "model", "--config", "run"}));
+}
+
+// The command line or --config: what names no size leaves the preset open.
+BOOST_AUTO_TEST_CASE(so_does_a_file_that_tells_it) {
+  const auto open_with = [](const char* json) {
+    TrainOptions settings;
+    Options options("tx-train", "");
+    settings.describe(options);
+    const char* words[] = {"tx-train", "--config", "file"};
+    BOOST_TEST(options.parse(3, words));
+    options.from_json(parse_json(json, "file"), "file");
+    return preset_is_open(settings, options);
+  };
+  for (const char* json : {"{}", R"({"steps": 9, "dropout": 0.1})", R"({"preset": "auto"})"})
+    BOOST_TEST(open_with(json), json);
+  for (const char* json : {R"({"d-model": 32})", R"({"layers": 2})", R"({"preset": "toy"})"})
+    BOOST_TEST(!open_with(json), json);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
