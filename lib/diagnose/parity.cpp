@@ -147,7 +147,7 @@ Task make_task(TrainOptions& options, Options& given, const Log& log) {
   const bool resumes = !options.resume.empty();
   const RunDirectory run =
       resumes ? RunDirectory::open(options.resume) : RunDirectory::create(folder.path());
-  Json config = resumes ? run.read_config() : Json();
+  Json config = resumes ? run.read_config() : Json::object();
   const auto [vocabularies, corpora] =
       resumes ? reopen_data(options, run, run.complete_steps().back(), config, log)
               : open_data(options, run, config, log);

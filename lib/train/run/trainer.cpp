@@ -146,7 +146,7 @@ void settle_described(TrainOptions& options, Options& given, const Log& log) {
     return log.info("no text given: describing preset base; override with --preset");
   }
   const TemporaryDirectory directory("tx-describe");
-  Json config;
+  Json config = Json::object();
   const RunDirectory run = RunDirectory::create(directory.path());
   const TrainingData data = open_data(options, run, config, log);
   const PresetChoice choice = settle_preset(options, given, data.corpora);
