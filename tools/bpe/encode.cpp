@@ -68,7 +68,8 @@ void EncodeCommand::run(const Log& log) {
   if (vocabulary && !apply.vocabulary.empty())
     vocabulary->restrict_to(
         read_tokens(apply.vocabulary, apply.threshold, [&](const std::string& token) {
-          return vocabulary->kind() == "words" || vocabulary->id_of(token) >= Vocabulary::specials;
+          return vocabulary->kind() != "sentencepiece" ||
+                 vocabulary->id_of(token) >= Vocabulary::specials;
         }));
   const LineTokenizer tokenizer = vocabulary ? line_tokenizer(*vocabulary, encode)
                                              : line_tokenizer(Codes(codes, apply), encode.dropout);
