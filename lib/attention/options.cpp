@@ -23,10 +23,9 @@ void DumpOptions::describe(Options& options) {
            "or with --format json as an object. See the section MATRICES.")
       .input()
       .is_mode("it needs no model and no text; only --out, --format and --digits go with it");
-  options
-      .positional("FILE", files, "text, plain or gzip; standard input by default",
-                  "With --live, sentences to choose from; none by default.")
+  options.positional("FILE", files, "text, plain or gzip", "With --live, sentences to choose from.")
       .input()
+      .default_is("standard input; none with --live")
       .goes_with({"--live"});
   translator.describe_heads(options);
   options
@@ -179,7 +178,6 @@ void DumpOptions::check() const {
   if (stats == "importance" && !translator.masked_heads.empty())
     throw UsageError(
         "--mask-heads cannot be used with --stats importance, which masks one at a time");
-  LinePairs::check(files, target);
   if (format == "safetensors" && out == "-")
     throw UsageError("--format safetensors needs a file: give -o FILE");
   if (format == "tsv" && stats.empty()) throw UsageError("--format tsv needs --stats");

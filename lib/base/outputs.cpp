@@ -51,6 +51,13 @@ bool holds(const std::string& directory, const struct stat& file) {
 
 }  // namespace
 
+bool is_standard_input(const std::string& path) {
+  if (path == "-") return true;
+  struct stat file, in;
+  if (::stat(path.c_str(), &file) != 0 || ::fstat(0, &in) != 0 || !same(file, in)) return false;
+  return S_ISFIFO(in.st_mode) || S_ISSOCK(in.st_mode) || ::isatty(0) != 0;
+}
+
 bool is_descriptor(const std::string& text) {
   return text.size() <= 6 && text.find_first_not_of("0123456789") == text.npos;
 }

@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "lib/base/error.h"
+#include "lib/base/outputs.h"
 #include "lib/cli/options.h"
 #include "lib/cli/values.h"
 
@@ -76,6 +77,41 @@ void require(bool met, const Option& option, const char* relation, const Conditi
   if (met) return;
   throw UsageError(typed_title(option) + relation + alternatives(conditions.words) + ": " +
                    (conditions.advice.empty() ? advice : conditions.advice));
+}
+
+// Whether the option is an input that is not given and therefore standard input. It is declared by
+// .input().default_is("standard input") or "standard input; none with CONDITION". An option without
+// what it needs, or beside a mode, is not read.
+bool is_standard_input_by_default(const Option& option,
+                                  const std::vector<std::unique_ptr<Option>>& options) {
+  constexpr std::string_view begin = "standard input", but = "; none with ";
+  std::string_view text = option.default_text;
+  if (!text.starts_with(begin) || !values::texts(option.field).empty()) return false;
+  text.remove_prefix(begin.size());
+  const auto met = [&](const std::string& words) {
+    const Condition c(words);
+    return c.fact || std::ranges::any_of(options, [&](const auto& other) {
+             return "--" + other->long_name() == c.name && holds(*other, c.value);
+           });
+  };
+  return !(text.starts_with(but) && met(std::string(text.substr(but.size())))) &&
+         std::ranges::all_of(option.needed,
+                             [&](const auto& c) { return std::ranges::any_of(c.words, met); }) &&
+         std::ranges::none_of(options, [](const auto& o) { return o->mode && is_active(*o); });
+}
+
+void check_standard_input(const std::vector<std::unique_ptr<Option>>& options) {
+  std::vector<std::string> readers;
+  for (const auto& option : options) {
+    if (option->file != FileRole::input) continue;
+    const auto count = is_standard_input_by_default(*option, options)
+                           ? 1
+                           : std::ranges::count_if(values::texts(option->field), is_standard_input);
+    readers.insert(readers.end(), size_t(count), values::title(*option));
+  }
+  if (readers.size() > 1)
+    throw UsageError("standard input can be only one of the inputs, not both " + readers[0] +
+                     " and " + readers[1] + ": give files for the others");
 }
 
 [[noreturn]] void refuse_with_mode(const Option& option, const Option& mode) {
@@ -157,6 +193,7 @@ void Options::check(const std::vector<std::string>& open) const {
     check_one(*option, group.needed, group.excluded);
     check_one(*option, option->needed, option->excluded);
   }
+  check_standard_input(options_);
 }
 
 void Options::check_fact(const std::string& fact, const std::string& value,

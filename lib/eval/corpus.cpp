@@ -96,14 +96,7 @@ template <class File>
 }
 
 void check_names(const CorpusFiles& files) {
-  const std::vector<std::string> hypotheses = files.hypotheses();
-  const auto standard_inputs = std::count(files.references.begin(), files.references.end(), "-") +
-                               std::count(hypotheses.begin(), hypotheses.end(), "-");
   if (files.references.empty()) throw UsageError("no reference file is given");
-  if (standard_inputs > 1) {
-    throw UsageError(
-        "standard input can be only one of the files; name the hypotheses with -i FILE");
-  }
   if (files.tab_references > 1 && files.references.size() > 1) {
     throw UsageError(
         "--num-refs needs a single file of references: give one file, or omit --num-refs");

@@ -12,10 +12,10 @@ void describe_input(Options& options, ScoringOptions& o) {
                   "file of references, one per line; several files: multiple references")
       .input();
   options
-      .add("-i,--input", files.systems, "FILE",
-           "hypotheses of one system; standard input by default",
+      .add("-i,--input", files.systems, "FILE", "hypotheses of one system",
            "Repeat -i for each further system: -i a -i b.")
-      .input();
+      .input()
+      .default_is("standard input; none with --from-stats");
   options
       .add("--num-refs", files.tab_references, "N",
            "references per line of one file, separated by tabs",

@@ -133,11 +133,6 @@ LinePairs::LinePairs(std::vector<std::string> files, const std::string& other, b
   other_ = std::make_unique<TextReader>(std::vector{other}, strict);
 }
 
-void LinePairs::check(const std::vector<std::string>& files, const std::string& other) {
-  if (other == "-" && (files.empty() || std::count(files.begin(), files.end(), "-") > 0))
-    throw UsageError("standard input can be only one of the files: give the text as a FILE");
-}
-
 bool LinePairs::next(std::string& line, std::string& other) {
   const bool more = text_.next(line), more_other = other_ && other_->next(other);
   if (other_ && more && !more_other) throw_counts_differ(*other_, other_name_, text_, text_name_);

@@ -81,8 +81,6 @@ class LinePairs {
   // files: as for TextReader; none: standard input. other: a file, or "" for one text only.
   explicit LinePairs(std::vector<std::string> files, const std::string& other = "",
                      bool strict = false);
-  // UsageError if both texts would be standard input.
-  static void check(const std::vector<std::string>& files, const std::string& other);
 
   // The next line of each text; `other` stays empty if there is only one. False at the end.
   // DataError with both numbers of lines if one text is shorter.

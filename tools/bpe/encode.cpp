@@ -63,7 +63,6 @@ void EncodeCommand::describe(Options& options) {
 
 void EncodeCommand::run(const Log& log) {
   if (model.empty() && codes.empty()) throw UsageError("missing option: -m FILE, or --codes FILE");
-  LinePairs::check(text.files, apply.vocabulary);
   const auto vocabulary = codes.empty() ? open_vocabulary(model, false) : nullptr;
   if (vocabulary && !apply.vocabulary.empty())
     vocabulary->restrict_to(

@@ -191,8 +191,6 @@ void ShortlistCommand::describe(Options& options) {
 void ShortlistCommand::run(const Log& log) {
   if (links.empty() && table.empty())
     throw UsageError("missing option: --src FILE and --links FILE, or --table FILE");
-  LinePairs::check({source, links}, target);
-  LinePairs::check({source}, links);
   const auto from = open_vocabulary(model, false), to = open_vocabulary(model, true);
   Counts counts(*from, *to, unit == "words");
   if (links.empty()) {

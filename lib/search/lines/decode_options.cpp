@@ -32,7 +32,7 @@ void DecodeOptions::describe_input(Options& options) {
   const auto searching = of_kinds({ModelKind::encoder_decoder, ModelKind::decoder});
   options.group("Input");
   translator.describe_models(options);
-  options.positional("FILE", files, "text, plain or gzip; standard input by default").input();
+  options.positional("FILE", files, "text, plain or gzip").input().default_is("standard input");
   options.flag("--pieces", tokens, "read and write tokens, as tx-bpe encode prints them, not text")
       .needs(searching)
       .excludes({"--ids"});
@@ -248,7 +248,6 @@ void DecodeOptions::resolve(const Options& options) {
   if (lines.split > 0 && lines.list)
     throw UsageError(
         "--split cannot be used with --nbest: it translates the parts of a line separately");
-  LinePairs::check(files, second_text());
   if (!translator.memory.empty()) parse_size(translator.memory, "--memory");
 }
 

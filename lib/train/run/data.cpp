@@ -168,16 +168,6 @@ std::unique_ptr<IdCache> open_again(const CacheText& text, const TrainOptions& o
   throw DataError(text.sides.front().files.front() + other);
 }
 
-void check_standard_input(const TrainOptions& options) {
-  int count = 0;
-  for (const auto* files : {&options.src, &options.tgt, &options.valid_src, &options.valid_tgt})
-    count += int(std::count(files->begin(), files->end(), "-"));
-  count += options.guided_alignment == "-";
-  if (count > 1)
-    throw UsageError("standard input (-) can be used once, not " + std::to_string(count) +
-                     " times");
-}
-
 }  // namespace
 
 Vocabularies model_vocabularies(const std::string& model) {
@@ -221,7 +211,6 @@ Corpora open_corpora(const TrainOptions& options, const Vocabularies& v, const R
                      bool resumed, Json& config, const Log& log) {
   Corpora c;
   if (options.denoise) c.sentinels = sentinels_of(v.source());
-  check_standard_input(options);
   for (const std::string& metric : options.valid_metric)
     if (is_translated(metric) && !config.contains("valid_text"))
       for (const auto* files : {&options.valid_src, &options.valid_tgt})

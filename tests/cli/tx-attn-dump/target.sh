@@ -22,7 +22,9 @@ expect_stderr 'tx-attn-dump: in has 3 lines, long has 6 lines: line 4 of long ha
 expect_status 1 tx-attn-dump -m model --tgt missing in
 expect_empty_stdout
 expect_stderr 'tx-attn-dump: cannot read missing: No such file or directory'
-expect_usage_error 'standard input can be only one of the files' \
+expect_usage_error 'standard input can be only one of the inputs' \
+  tx-attn-dump -m model --align --align-dev - < in
+expect_usage_error 'standard input can be only one of the inputs' \
   tx-attn-dump -m model --tgt - < in
 expect_usage_error '--beam cannot be used with --tgt' \
   tx-attn-dump -m model --tgt target --beam 2 in

@@ -68,7 +68,8 @@ expect_usage_error 'missing option: --src FILE and --links FILE, or --table FILE
   tx-bpe shortlist -m list --tgt tgt -o out2
 expect_usage_error '--table cannot be used with --' \
   tx-bpe shortlist -m list --src src --links links --tgt tgt --table table -o out2
-expect_usage_error 'standard input can be only one of the files' \
+expect_usage_error 'standard input can be only one of the inputs' tx-bpe encode --codes - < src
+expect_usage_error 'standard input can be only one of the inputs' \
   tx-bpe shortlist -m list --src - --links links --tgt - -o out2
 expect_usage_error '--links needs --src: add it' tx-bpe shortlist -m list --links links --tgt tgt -o out2
 expect_usage_error '--out tgt is also an input' \

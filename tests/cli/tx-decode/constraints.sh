@@ -45,7 +45,7 @@ expect_status 1 tx-decode -m one --constraints-file phrases text
 expect_stderr_contains 'has no counterpart'
 expect_usage_error '--constraints-file cannot be used with --constraints' \
   tx-decode -m one --constraints --constraints-file phrases text
-expect_usage_error 'standard input can be only one of the files' tx-decode -m one --constraints-file -
+expect_usage_error 'standard input can be only one of the inputs' tx-decode -m one --constraints-file -
 
 # White space at the ends of a phrase is ignored.
 . "$TX_SOURCE/tests/cli/train.sh"

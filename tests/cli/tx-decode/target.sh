@@ -57,7 +57,7 @@ expect_stderr 'tx-decode: cannot read missing: No such file or directory'
 printf '99999\n' > bad
 expect_status 1 tx-decode -m one --ids --tgt bad ids
 expect_stderr_contains 'bad:1: '
-expect_usage_error 'standard input can be only one of the files' tx-decode -m one --tgt - < in
+expect_usage_error 'standard input can be only one of the inputs' tx-decode -m one --tgt - < in
 expect_usage_error '--beam cannot be used with --tgt' tx-decode -m one --tgt given --beam 2 < in
 expect_usage_error '--nbest cannot be used with --tgt' tx-decode -m one --tgt given --nbest 2 < in
 expect_usage_error '--sample cannot be used with --tgt' tx-decode -m one --tgt given --sample < in

@@ -165,6 +165,39 @@ BOOST_AUTO_TEST_CASE(a_mode_has_its_own_options) {
   BOOST_TEST(message({"--describe", "x"}) == "argument 'x'" + end);
 }
 
+BOOST_AUTO_TEST_CASE(standard_input_is_one_of_the_inputs) {
+  const auto refused = [](std::vector<const char*> words) {
+    std::string list, model, matrices;
+    std::vector<std::string> files, names;
+    bool live = false, counts = false;
+    Options options("tx-x", "reads files");
+    options.add("--list", list, "FILE", "list").input();
+    options.add("--names", names, "FILE", "names").input().goes_with({"--matrices"});
+    options.add("--matrices", matrices, "FILE", "matrices").input().is_mode();
+    options.flag("--live", live, "live");
+    options.flag("--no-text", counts, "count");
+    options.positional("FILE", files, "text")
+        .input()
+        .default_is("standard input; none with --live");
+    options.at("FILE").needs({"--no-text"});
+    words.insert(words.begin(), "tx-x");
+    return message_of<UsageError>([&] { options.parse(int(words.size()), words.data()); });
+  };
+  const std::string wanted = "standard input can be only one of the inputs, not both ";
+  BOOST_TEST(refused({"--list", "-"}) == "");  // FILE is not read
+  BOOST_TEST(refused({"--no-text"}) == "");
+  BOOST_TEST(refused({"--list", "-", "--no-text"}) ==
+             wanted + "--list and FILE: give files for the others");
+  BOOST_TEST(refused({"--list", "-", "--no-text", "a"}) == "");
+  BOOST_TEST(refused({"--list", "-", "--no-text", "--live"}) == "");
+  BOOST_TEST(refused({"--list", "a", "--no-text", "-", "-"}).starts_with(wanted + "FILE and FILE"));
+  BOOST_TEST(refused({"--list", "-", "--names", "a", "--names", "-"})
+                 .starts_with(wanted + "--list and --names"));
+  BOOST_TEST(refused({"--matrices", "-"}) == "");
+  BOOST_TEST(
+      refused({"--matrices", "-", "--names", "-"}).starts_with(wanted + "--names and --matrices"));
+}
+
 BOOST_AUTO_TEST_CASE(a_fact_is_checked_when_it_is_known) {
   Options options("tx-x", "facts");
   int beam = 4;
