@@ -31,7 +31,9 @@ void SearchOptions::describe(Options& options) {
   options
       .add("--nbest", nbest, "N", "print the N best outputs of each line",
            "Columns are line, rank, score, log P and text, separated by tabs; a blank line has one "
-           "row with the score 0. N is at most the beam size. With --sample, N samples.")
+           "row with the score 0. N is at most the beam size. There are fewer rows if fewer outputs "
+          "have ended, and a text is printed once, with its best score. With --sample, N samples, "
+          "which may be equal.")
       .range(1, 1000)
       .excludes({"--tgt"});
   options.flag("--sample", sample, "sample from the model instead of beam search")

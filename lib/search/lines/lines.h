@@ -102,6 +102,12 @@ Translation join_parts(const std::vector<Translation>& parts, double alpha);
 std::string join_texts(std::span<const Source> parts, const std::vector<Translation>& found,
                        const Vocabulary& vocabulary);
 
+// Removes outputs with the text of a better one: a text can be several sequences of tokens. prompt:
+// the tokens that the outputs continue; stops: strings that end their texts.
+void drop_repeated_texts(Translation& outputs, const Vocabulary& vocabulary,
+                         std::span<const int> prompt = {},
+                         const std::vector<std::string>& stops = {});
+
 // The output lines of an input line, each with its newline:
 //   plain          TEXT
 //   scores         SCORE TAB LOG_P TAB TEXT

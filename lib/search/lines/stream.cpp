@@ -41,17 +41,20 @@ class LineRequest : public TranslationRequest {
     const std::chrono::duration<double, std::milli> spent = Clock::now() - read_;
     const Source& source = parts.back();
     Translation translation = join_parts(found, f_.translator.options().search.alpha);
+    const ModelSet& models = f_.translator.models();
+    std::span<const int> prompt;
+    if (f_.translator.continues()) prompt = source.ids;
     if (parts.size() > 1)
-      translation.front().text = join_texts(parts, found, f_.translator.models().target());
-    if (f_.out.rank) f_.out.rank(translation);
+      translation.front().text = join_texts(parts, found, models.target());
+    if (f_.out.rank)
+      f_.out.rank(translation);
+    else if (!f_.translator.options().search.sample)
+      drop_repeated_texts(translation, models.target(), prompt, f_.options.stops);
     std::vector<std::string> columns;
     if (f_.out.column)
       for (const TokenHypothesis& h : translation) columns.push_back(f_.out.column(source, h));
-    const ModelSet& models = f_.translator.models();
     const TokenHypothesis& best = translation.front();
     const auto states = states_of(line_, source, best, models, f_.translator.rules());
-    std::span<const int> prompt;
-    if (f_.translator.continues()) prompt = source.ids;
     text =
         f_.options.json
             ? format_json(line_, translation, states, f_.options, models.target(), columns, prompt)

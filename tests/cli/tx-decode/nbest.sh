@@ -29,3 +29,22 @@ tx-decode -m model --beam 8 --nbest 8 --max-extra 0 --ids > list <<'END'
 END
 awk -F '\t' '$2 > 1 && $3 > last { exit 1 } { last = $3 }' list || fail 'not the best first'
 [ "$(cut -f 1 list | sort -u | tr '\n' ' ')" = '1 2 3 4 ' ] || fail 'a line has no output'
+
+# A text that several sequences of tokens make is printed once, with its best score; samples may be
+# equal.
+printf 'the the the cat\n' > text
+tx-bpe train --vocab-size 300 -o bpe.model text 2> /dev/null
+make_model subwords vocabulary bpe.model
+for token in '▁the' '▁' the th t h e; do printf '\t%s\t0.5\n' "$token"; done > shortlist
+list='tx-decode -m subwords --shortlist shortlist --precision fp32 --max-extra 3'
+for way in '--beam 40 --nbest 40' '--beam 40 --nbest 10' '--beam 40 --nbest 40 --diversity 0.5 --groups 4'; do
+  # shellcheck disable=SC2086
+  expect_status 0 $list $way text
+  last_stdout | cut -f 5 | sort > texts
+  sort -u texts > different
+  expect_same different texts
+  [ "$(wc -l < texts)" -ge 5 ] || fail "$way: too few texts"
+  last_stdout | awk -F '\t' '$2 != NR || ($2 > 1 && $3 > last) { exit 1 } { last = $3 }' || fail "$way: order"
+done
+expect_status 0 $list --sample --nbest 200 --top-k 2 text
+expect_stdout_lines 200
