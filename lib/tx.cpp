@@ -18,7 +18,10 @@ namespace {
 Json named(const TranslateOptions& given) {
   Json json = Json::object();
   const auto give = [&](const char* name, const auto& value) {
-    if (value) json[name] = *value;
+    if (!value) return;
+    json[name] = *value;
+    if (json[name] == "")
+      throw UsageError(std::string("TranslateOptions: --") + name + " has an empty value");
   };
   give("beam", given.beam);
   give("alpha", given.alpha);
@@ -89,6 +92,30 @@ Hypothesis worded(const TokenHypothesis& h, const Vocabulary& vocabulary) {
   return {vocabulary.decode(h.ids), h.score, h.log_p};
 }
 
+// Outputs as texts; those of a language model continue the prompt.
+std::vector<Hypothesis> worded(Translation found, const Translator& translator,
+                               const std::string& prompt = "", std::span<const int> ids = {}) {
+  const Vocabulary& vocabulary = translator.models().target();
+  const SearchOptions& search = translator.options().search;
+  if (!search.sample) drop_repeated_texts(found, vocabulary, ids, search.stops);
+  std::vector<Hypothesis> out;
+  for (const TokenHypothesis& h : found) {
+    out.push_back(worded(h, vocabulary));
+    std::string& text = out.back().text;
+    if (translator.continues())
+      text = before_stop(continuation_text(vocabulary, ids, h.ids), search.stops);
+    if (text.starts_with(' ') && brings_space(prompt, ids, vocabulary)) text.erase(0, 1);
+  }
+  return out;
+}
+
+// Another object has taken the state of one that was moved from.
+template <class State>
+State& held(const std::unique_ptr<State>& state) {
+  if (state) return *state;
+  throw UsageError("this object was moved from: use the one that it was moved to");
+}
+
 std::vector<Source> read_lines(const std::vector<std::string>& lines,
                                const Translator& translator) {
   std::vector<Source> sources(lines.size());
@@ -156,13 +183,10 @@ Model& Model::operator=(Model&&) noexcept = default;
 
 std::vector<std::vector<Hypothesis>> Model::hypotheses(
     const std::vector<std::string>& lines) const {
-  const Translator& translator = state_->of_kind(ModelKind::encoder_decoder, "translating");
+  const Translator& translator = held(state_).of_kind(ModelKind::encoder_decoder, "translating");
   std::vector<std::vector<Hypothesis>> out;
-  for (const Translation& found : translator.translate(read_lines(lines, translator))) {
-    out.emplace_back();
-    for (const TokenHypothesis& h : found)
-      out.back().push_back(worded(h, translator.models().target()));
-  }
+  for (Translation& found : translator.translate(read_lines(lines, translator)))
+    out.push_back(worded(std::move(found), translator));
   return out;
 }
 
@@ -172,15 +196,11 @@ std::vector<Hypothesis> Model::hypotheses(const std::string& line) const {
 
 std::vector<Hypothesis> Model::complete(const std::string& line,
                                         const std::string& beginning) const {
-  const Translator& translator = state_->of_kind(ModelKind::encoder_decoder, "translating");
+  const Translator& translator = held(state_).of_kind(ModelKind::encoder_decoder, "translating");
   Source one;
   parse_line(valid_line(line), {}, translator, one.ids);
   parse_prefix(valid_line(beginning), {}, translator, one);
-  const std::vector<Translation> found = translator.translate({&one, 1});
-  std::vector<Hypothesis> out;
-  for (const TokenHypothesis& h : found.front())
-    out.push_back(worded(h, translator.models().target()));
-  return out;
+  return worded(translator.translate({&one, 1}).front(), translator);
 }
 
 std::vector<std::string> Model::translate(const std::vector<std::string>& lines) const {
@@ -192,8 +212,8 @@ std::string Model::translate(const std::string& line) const {
 }
 
 Hypothesis Model::score(const std::string& source, const std::string& target) const {
-  if (!state_->outputs) state_->check(ModelKind::encoder_decoder, "scoring");
-  const Translator& translator = *state_->outputs;
+  if (!held(state_).outputs) held(state_).check(ModelKind::encoder_decoder, "scoring");
+  const Translator& translator = *held(state_).outputs;
   Source one;
   std::string given = valid_line(target);
   parse_line(valid_line(source), {}, translator, one.ids);
@@ -215,19 +235,12 @@ Hypothesis Model::score(const std::string& source, const std::string& target) co
 
 std::vector<std::vector<Hypothesis>> Model::continued(
     const std::vector<std::string>& prompts) const {
-  const Translator& translator = state_->of_kind(ModelKind::decoder, "continuing");
-  const Vocabulary& vocabulary = translator.models().target();
+  const Translator& translator = held(state_).of_kind(ModelKind::decoder, "continuing");
   const std::vector<Source> sources = read_lines(prompts, translator);
-  const std::vector<Translation> found = translator.translate(sources);
-  std::vector<std::vector<Hypothesis>> out(prompts.size());
-  for (size_t i = 0; i < out.size(); ++i)
-    for (const TokenHypothesis& h : found[i]) {
-      std::string text = before_stop(continuation_text(vocabulary, sources[i].ids, h.ids),
-                                     state_->options.search.stops);
-      if (text.starts_with(' ') && brings_space(prompts[i], sources[i].ids, vocabulary))
-        text.erase(0, 1);
-      out[i].push_back({std::move(text), h.score, h.log_p});
-    }
+  std::vector<Translation> found = translator.translate(sources);
+  std::vector<std::vector<Hypothesis>> out;
+  for (size_t i = 0; i < found.size(); ++i)
+    out.push_back(worded(std::move(found[i]), translator, prompts[i], sources[i].ids));
   return out;
 }
 
@@ -245,7 +258,7 @@ std::string Model::continuation(const std::string& prompt) const {
 
 std::vector<std::vector<float>> Model::embed(const std::vector<std::string>& lines,
                                              Pooling pooling) const {
-  state_->check(ModelKind::encoder, "a vector");
+  held(state_).check(ModelKind::encoder, "a vector");
   EncodingOptions options;
   options.embed = pooling == Pooling::mean ? "mean" : "first";
   LineEncoder encoder(*state_->encoder, options, state_->options);
@@ -284,26 +297,26 @@ Subwords::~Subwords() = default;
 Subwords::Subwords(Subwords&&) noexcept = default;
 Subwords& Subwords::operator=(Subwords&&) noexcept = default;
 
-int Subwords::size() const { return state_->vocabulary->size(); }
+int Subwords::size() const { return held(state_).vocabulary->size(); }
 
 std::vector<int> Subwords::ids(const std::string& line) const {
   std::vector<int> ids;
-  state_->vocabulary->encode(valid_line(line), ids);
+  held(state_).vocabulary->encode(valid_line(line), ids);
   return ids;
 }
 
 std::vector<std::string> Subwords::tokens(const std::string& line) const {
-  return state_->vocabulary->tokens(ids(line));
+  return held(state_).vocabulary->tokens(ids(line));
 }
 
 std::string Subwords::text(const std::vector<int>& ids) const {
-  return state_->vocabulary->decode(ids);
+  return held(state_).vocabulary->decode(ids);
 }
 
 std::string Subwords::text(const std::vector<std::string>& tokens) const {
   std::vector<int> ids;
   for (const std::string& token : tokens) {
-    ids.push_back(state_->vocabulary->id_of(token));
+    ids.push_back(held(state_).vocabulary->id_of(token));
     if (ids.back() < 0) throw DataError("'" + token + "' is not a token of the vocabulary");
   }
   return text(ids);

@@ -13,7 +13,8 @@
 //   std::vector<float> vector = tx::Model("encoder.safetensors").embed("two old houses");
 //
 // Only this header is stable between versions. Errors are exceptions derived from
-// std::runtime_error; what() names the file and says what to do.
+// std::runtime_error; what() names the file and says what to do. An object that was moved from can
+// be destroyed or assigned to; all else is such an error.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -40,7 +41,7 @@ struct TranslateOptions {
   std::optional<std::string> forbid;     // file of words and phrases to block
   std::optional<std::string> shortlist;  // file of a lexical shortlist, see tx-shortlist(5)
   std::optional<int> max_new;            // maximum tokens of a continuation
-  std::vector<std::string> stop;         // strings before which a continuation ends
+  std::vector<std::string> stop;         // strings before which a continuation ends; none is empty
   std::optional<bool> sample;            // sample outputs instead of beam search
   std::optional<double> temperature;     // this and the next four: only when sampling
   std::optional<int> top_k;
@@ -80,7 +81,8 @@ class Model {
   // Translates many lines at once, which is faster; result i belongs to lines[i]. Translations are
   // batch-invariant.
   std::vector<std::string> translate(const std::vector<std::string>& lines) const;
-  // The best translations of a line, best first: at least one, at most nbest (default 1).
+  // The best translations of a line, best first: at least one, at most nbest (default 1). Only
+  // samples may be equal.
   std::vector<Hypothesis> hypotheses(const std::string& line) const;
   std::vector<std::vector<Hypothesis>> hypotheses(const std::vector<std::string>& lines) const;
   // Continues a partial translation: the best translations that begin with `beginning`, as with

@@ -106,7 +106,7 @@ T number_from(const Option& option, const Json& json) {
         negative ? std::in_range<T>(json.get<int64_t>()) : std::in_range<T>(json.get<uint64_t>());
     if (!fits) wrong_kind(option, "a smaller whole number");
   } else {
-    if (!json.is_number()) wrong_kind(option, "a number");
+    if (!json.is_number() || !std::isfinite(json.get<double>())) wrong_kind(option, "a number");
   }
   return in_range(option, json.get<T>(), tx::to_text(json));
 }
@@ -154,6 +154,8 @@ void set_field(Option& option, const Json& json) {
                    if (!json.is_array()) wrong_kind(option, "a list of strings");
                    std::vector<std::string> texts;
                    for (const Json& element : json) texts.push_back(text_from(option, element));
+                   if (!option.empty_allowed && contains(texts, ""))
+                     wrong_kind(option, "a list of strings that are not empty");
                    *field = each_of_choices(option, std::move(texts));
                  },
                  [&]<class T>(std::optional<T>* field) {

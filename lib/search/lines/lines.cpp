@@ -168,8 +168,8 @@ void drop_repeated_texts(Translation& outputs, const Vocabulary& vocabulary,
                          std::span<const int> prompt, const std::vector<std::string>& stops) {
   std::vector<std::string> seen;
   std::erase_if(outputs, [&](const TokenHypothesis& h) {
-    const std::string text = prompt.empty() ? vocabulary.decode(h.ids)
-                                            : continuation_text(vocabulary, prompt, h.ids);
+    const std::string text =
+        prompt.empty() ? vocabulary.decode(h.ids) : continuation_text(vocabulary, prompt, h.ids);
     seen.push_back(one_line(before_stop(text, stops)));
     return std::count(seen.begin(), seen.end(), seen.back()) > 1;
   });

@@ -44,8 +44,7 @@ class LineRequest : public TranslationRequest {
     const ModelSet& models = f_.translator.models();
     std::span<const int> prompt;
     if (f_.translator.continues()) prompt = source.ids;
-    if (parts.size() > 1)
-      translation.front().text = join_texts(parts, found, models.target());
+    if (parts.size() > 1) translation.front().text = join_texts(parts, found, models.target());
     if (f_.out.rank)
       f_.out.rank(translation);
     else if (!f_.translator.options().search.sample)

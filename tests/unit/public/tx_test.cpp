@@ -172,6 +172,30 @@ BOOST_AUTO_TEST_CASE(a_model_moves) {
   tx::Model third(file.path);
   third = std::move(second);
   BOOST_TEST(third.translate("w5") == wanted);
+  const std::vector<std::string> lines = {"w5"};
+  const std::vector<std::function<void()>> calls = {
+      [&] { first.translate("w5"); },
+      [&] { first.translate(lines); },
+      [&] { first.hypotheses("w5"); },
+      [&] { first.complete("w5", "w6"); },
+      [&] { first.score("w5", "w6"); },
+      [&] { first.continuation("w5"); },
+      [&] { first.continuations(lines); },
+      [&] { first.continued("w5"); },
+      [&] { first.embed("w5"); },
+      [&] { first.embed(lines); },
+      [&] { first.translate(std::vector<std::string>()); }};
+  for (const auto& call : calls)
+    BOOST_TEST(message_of<std::runtime_error>(call).find("moved from") != std::string::npos);
+  first = tx::Model(file.path);
+  BOOST_TEST(first.translate("w5") == wanted);
+  tx::write_atomically(file.folder / "words", word_vocabulary(20)->bytes());
+  tx::Subwords one(file.folder / "words"), two(std::move(one));
+  BOOST_TEST(two.size() == 20);
+  for (const auto& call : std::vector<std::function<void()>>{
+           [&] { (void)one.size(); }, [&] { one.ids("w5"); }, [&] { one.tokens("w5"); },
+           [&] { one.text(std::vector<int>{5}); }, [&] { one.text(lines); }})
+    BOOST_TEST(message_of<std::runtime_error>(call).find("moved from") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused) {
@@ -194,6 +218,24 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused) {
   BOOST_TEST(refusal(threads).find("--threads") != std::string::npos);
   BOOST_TEST(refusal(precision).find("--precision fp16: must be one of") != std::string::npos);
   BOOST_TEST(refusal(device).find("tpu") != std::string::npos);
+  const auto refused = [](auto field, auto value) {
+    tx::TranslateOptions options;
+    options.*field = value;
+    return refusal(options);
+  };
+  using O = tx::TranslateOptions;
+  for (const auto field : {&O::precision, &O::device, &O::forbid, &O::shortlist,
+                           &O::source_language, &O::target_language})
+    BOOST_TEST(refused(field, "").ends_with(" has an empty value"));
+  for (const double value :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+        -std::numeric_limits<double>::infinity()})
+    for (const auto field : {&O::alpha, &O::temperature, &O::top_p, &O::min_p})
+      BOOST_TEST(refused(field, value).ends_with(" must be a number"));
+  BOOST_TEST(refused(&O::stop, std::vector<std::string>{"a", ""}) ==
+             "TranslateOptions: \"stop\" must be a list of strings that are not empty");
+  BOOST_TEST(message_of<std::runtime_error>([] { tx::Model(""); }) != "");
+  BOOST_TEST(message_of<std::runtime_error>([] { tx::Subwords(""); }) != "");
 }
 
 BOOST_AUTO_TEST_CASE(a_decoder_continues_texts) {
