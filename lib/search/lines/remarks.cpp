@@ -7,18 +7,31 @@
 
 namespace tx {
 
-bool ends_in_loop(std::span<const int> ids) {
-  constexpr size_t times = 3, tokens = 8;
-  for (size_t period = 1; period * times <= ids.size(); ++period) {
-    const size_t min = std::max(period * times, tokens);
-    if (min > ids.size()) continue;
-    const std::span<const int> tail = ids.last(min);
-    if (std::equal(tail.begin() + ptrdiff_t(period), tail.end(), tail.begin())) return true;
+bool has_loop(std::span<const uint64_t> tokens) {
+  constexpr size_t times = 3, min_tokens = 8;
+  for (size_t period = 1; period * times <= tokens.size(); ++period) {
+    size_t repeated = 0;  // tokens that equal those one period before
+    for (size_t i = period; i < tokens.size(); ++i) {
+      repeated = tokens[i] == tokens[i - period] ? repeated + 1 : 0;
+      if (repeated + period >= std::max(period * times, min_tokens)) return true;
+    }
   }
   return false;
 }
 
 namespace {
+
+// The tokens as numbers; the byte tokens of a character become one number.
+std::vector<uint64_t> without_bytes(std::span<const int> ids, const Vocabulary& vocabulary) {
+  std::vector<uint64_t> out;
+  for (const int id : ids) {
+    if (!out.empty() && vocabulary.is_byte(id) && is_continuation(vocabulary.token_bytes(id)[0]))
+      out.back() = out.back() * uint64_t(vocabulary.size()) + uint64_t(id);
+    else
+      out.push_back(uint64_t(id));
+  }
+  return out;
+}
 
 // Removes the last word of `text` and returns it; "" if there is none.
 std::string_view last_word(std::string_view& text) {
@@ -57,7 +70,9 @@ std::vector<std::string> states_of(const Line& line, const Source& source,
   size_t required = 0;
   for (const std::vector<int>& phrase : source.phrases) required += phrase.size();
   if (rules.fulfilled({best.ids, 0, &source}) < int64_t(required)) out.push_back("unmet");
-  if (ends_in_loop(best.ids) && !ends_in_loop(source.ids)) out.push_back("loop");
+  if (has_loop(without_bytes(best.ids, models.target())) &&
+      !has_loop(without_bytes(source.ids, models.source())))
+    out.push_back("loop");
   if (models.kind() == ModelKind::decoder) return out;
   if (best.ids.size() >= 5 && source.ids.size() >= 5 &&
       ends_alike(models.source().decode(source.ids), models.target().decode(best.ids)))
@@ -86,7 +101,7 @@ void Remarks::report(const Log& log) const {
   log_count(unmet_,
             "lacking phrases of --constraints or --constraints-file (a larger --max-extra "
             "or --beam may help)");
-  log_count(loop_, "ending in a loop (--no-repeat blocks repeated n-grams)");
+  log_count(loop_, "with a loop (--no-repeat blocks repeated n-grams)");
   log_count(copy_, "ending in the last words of the source, perhaps not translated");
 }
 

@@ -9,9 +9,9 @@
 
 namespace tx {
 
-// Whether a sequence ends in a loop: the same tokens at least three times, at least eight tokens in
-// all.
-bool ends_in_loop(std::span<const int> ids);
+// Whether a sequence holds a loop: the same tokens at least three times in a row, at least eight
+// tokens in all.
+bool has_loop(std::span<const uint64_t> tokens);
 
 // Whether both texts end in the same `words` words.
 bool ends_alike(std::string_view a, std::string_view b, int words = 5);

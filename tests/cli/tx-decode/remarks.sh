@@ -2,11 +2,11 @@
 make_model model
 printf 'w5 w6\nw5 w6\n\n' > in
 expect_status 0 tx-decode -m model --status records in
-expect_stderr_contains 'tx-decode: 2 outputs ending in a loop (--no-repeat blocks repeated n-grams), the first on line 1'
+expect_stderr_contains 'tx-decode: 2 outputs with a loop (--no-repeat blocks repeated n-grams), the first on line 1'
 expect_stderr_contains 'tx-decode: 2 outputs cut at the maximum length (--max-extra), the first on line 1'
 [ "$(sed 1d records | cut -f 2 | tr '\n' ' ')" = 'maximum,loop maximum,loop empty ' ] || fail 'states'
 expect_status 0 tx-decode -m model --no-repeat 1 in
-expect_stderr_lacks 'ending in a loop'
+expect_stderr_lacks 'with a loop'
 expect_status 0 tx-decode -m model -q in
 expect_empty_stderr
 # No warnings about given translations.

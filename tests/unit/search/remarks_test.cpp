@@ -14,14 +14,17 @@ using Ids = std::vector<int>;
 using Texts = std::vector<std::string>;
 
 BOOST_AUTO_TEST_CASE(loops) {
-  BOOST_TEST(!ends_in_loop({}));
-  BOOST_TEST(!ends_in_loop(Ids(7, 5)));
-  BOOST_TEST(ends_in_loop(Ids(8, 5)));
-  BOOST_TEST(ends_in_loop(Ids{9, 9, 9, 5, 6, 5, 6, 5, 6, 5, 6}));
-  BOOST_TEST(!ends_in_loop(Ids{5, 6, 5, 6, 5, 6}));  // fewer than eight
-  BOOST_TEST(ends_in_loop(Ids{4, 5, 6, 7, 5, 6, 7, 5, 6, 7}));
-  BOOST_TEST(!ends_in_loop(Ids{5, 6, 7, 8, 9, 5, 6, 7, 8, 9}));  // only twice
-  BOOST_TEST(!ends_in_loop(Ids{5, 5, 5, 5, 5, 5, 5, 5, 6}));     // not at the end
+  using Tokens = std::vector<uint64_t>;
+  BOOST_TEST(!has_loop({}));
+  BOOST_TEST(!has_loop(Tokens(7, 5)));
+  BOOST_TEST(has_loop(Tokens(8, 5)));
+  BOOST_TEST(has_loop(Tokens{9, 9, 9, 5, 6, 5, 6, 5, 6, 5, 6}));
+  BOOST_TEST(!has_loop(Tokens{5, 6, 5, 6, 5, 6}));  // fewer than eight
+  BOOST_TEST(has_loop(Tokens{4, 5, 6, 7, 5, 6, 7, 5, 6, 7}));
+  BOOST_TEST(!has_loop(Tokens{5, 6, 7, 8, 9, 5, 6, 7, 8, 9}));  // only twice
+  BOOST_TEST(has_loop(Tokens{5, 5, 5, 5, 5, 5, 5, 5, 6}));      // before the last word
+  BOOST_TEST(has_loop(Tokens{4, 5, 6, 7, 5, 6, 7, 5, 6, 7, 8, 9}));
+  BOOST_TEST(!has_loop(Tokens{5, 5, 5, 5, 6, 5, 5, 5, 5}));  // interrupted
 }
 
 BOOST_AUTO_TEST_CASE(ends_of_texts) {
@@ -42,6 +45,9 @@ BOOST_AUTO_TEST_CASE(states_of_lines) {
   BOOST_TEST(states({5}, {{6}, 0, 0, false}) == Texts{"maximum"}, boost::test_tools::per_element());
   BOOST_TEST(states({5}, {Ids(9, 6), 0, 0, true}) == Texts{"loop"},
              boost::test_tools::per_element());
+  Ids inside(50, 6);
+  inside.push_back(7);
+  BOOST_TEST(states({5}, {inside, 0, 0, true}) == Texts{"loop"}, boost::test_tools::per_element());
   BOOST_TEST(states(Ids(9, 5), {Ids(9, 6), 0, 0, true}).empty());  // the source has a loop too
   BOOST_TEST((states({4, 5, 6, 7, 8, 9}, {{5, 6, 7, 8, 9}, 0, 0, true}) == Texts{"copy"}));
   Line line;
