@@ -50,8 +50,14 @@ async def answer(path, fields):
     pair = str(fields["source"]), str(fields["target"])
     if pair not in decoders:
         raise ValueError("source and target must be " + " or ".join(map(" and ".join, decoders)))
-    texts = await decoders[pair].translate(texts)
-    return {"translatedText": texts if isinstance(fields["q"], list) else texts[0]}
+    number = str(fields.get("alternatives", 0))
+    if not number.isdecimal():
+        raise ValueError("alternatives must be a number of 0 or more")
+    ranked = await decoders[pair].ranked(texts, int(number))
+    result = {"translatedText": [found[0] for found in ranked]}
+    if int(number) > 0:
+        result["alternatives"] = [found[1:] for found in ranked]
+    return result if isinstance(fields["q"], list) else {key: result[key][0] for key in result}
 
 
 async def send(reader, writer, status, content):

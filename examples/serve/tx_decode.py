@@ -36,12 +36,15 @@ class TxDecode:
     async def translate(self, texts):
         """The translations of a list of texts; line breaks are kept. ValueError if a line is too
         long, ConnectionError if tx-decode has ended; it is restarted."""
+        return [ranked[0] for ranked in await self.ranked(texts)]
+
+    async def ranked(self, texts, alternatives=0):
+        """For each text a list: its translation, then up to `alternatives` others, which need
+        --nbest. A line with fewer outputs than another has its best in those that are left."""
         parts = [re.split("(\r\n|\r|\n)", text) for text in texts]  # line, break, ..., line
         answers = [await self._send(line) for part in parts for line in part[::2]]
-        lines = iter([_text(answer) for answer in await asyncio.gather(*answers)])
-        for part in parts:
-            part[::2] = [next(lines) for _ in part[::2]]
-        return ["".join(part) for part in parts]
+        lines = iter([_texts(answer, alternatives) for answer in await asyncio.gather(*answers)])
+        return [_joined(part, [next(lines) for _ in part[::2]]) for part in parts]
 
     async def _send(self, line):
         """Waits for a place in the pipe, so that callers take turns. A caller that is cancelled
@@ -63,12 +66,16 @@ class TxDecode:
             future.set_result(answer)
 
     async def _start(self):
-        self.process = await asyncio.create_subprocess_exec(
+        process = await asyncio.create_subprocess_exec(
             *self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, limit=1 << 30)
+        # A first line like the beginning of a compressed file or test set would be refused as one.
+        process.stdin.write(b"\n")
+        self.process = process
 
     async def _run(self):
         while True:
             watch = asyncio.create_task(self._watch())
+            await self.process.stdout.readline()  # of the empty line
             while answer := await self.process.stdout.readline():
                 self._settle(answer)
             watch.cancel()
@@ -94,10 +101,22 @@ class TxDecode:
                 self.process.kill()
 
 
-def _text(answer):
+def _joined(part, lines):
+    """The texts of `part` (line, break, ..., line) with each line replaced by its n-th output."""
+    texts = []
+    for n in range(max(map(len, lines))):
+        texts.append(part.copy())
+        texts[-1][::2] = [outputs[n if n < len(outputs) else 0] for outputs in lines]
+    return ["".join(text) for text in texts]
+
+
+def _texts(answer, alternatives):
     if not answer.endswith(b"\n"):
         raise ConnectionError("tx-decode has ended")
     answer = json.loads(answer)
     if "cut" in answer["states"]:
         raise ValueError("a line has too many tokens for the model; divide it")
-    return answer["text"]
+    if alternatives and "nbest" not in answer:
+        raise ValueError("alternatives need a service started with -- --nbest N")
+    others = answer["nbest"][1:alternatives + 1] if alternatives else []
+    return [answer["text"]] + [other["text"] for other in others]
