@@ -29,9 +29,10 @@ void SearchOptions::describe(Options& options) {
   for (const char* name : {"beam", "alpha"}) options.at(name).needs(searching);
   options.at("max-extra").needs(translating);
   options
-      .add("--nbest", nbest, "N", "print the N best outputs of each line",
-           "Columns are line, rank, score, log P and text, separated by tabs; a blank line has one "
-           "row with the score 0. N is at most the beam size. There are fewer rows if fewer outputs "
+      .add(
+          "--nbest", nbest, "N", "print the N best outputs of each line",
+          "Columns are line, rank, score, log P and text, separated by tabs; a blank line has one "
+          "row with the score 0. N is at most the beam size. There are fewer rows if fewer outputs "
           "have ended, and a text is printed once, with its best score. With --sample, N samples, "
           "which may be equal.")
       .range(1, 1000)
@@ -56,11 +57,14 @@ void SearchOptions::describe(Options& options) {
       .add("--min-length", min_length, "N", "minimum length of an output in tokens",
            "An output is never longer than --max-extra or --max-new allows.")
       .range(0, 100000);
-  options.add("--no-repeat", no_repeat, "N", "block repeated n-grams of N tokens; 0: off")
+  options
+      .add("--no-repeat", no_repeat, "N", "block repeated n-grams of N tokens; 0: off",
+           "The byte tokens of a character count as one token.")
       .range(0, 1000);
   options
       .add("--forbid", forbid, "FILE", "words and phrases to block, one per line",
-           "Only the spelling given is blocked: list capitalised and inflected forms as well.")
+           "Only the spelling given is blocked: list capitalised and inflected forms as well. See "
+           "PREFIXES AND CONSTRAINTS.")
       .input();
   options
       .add("--shortlist", shortlist, "FILE", "restrict outputs to a lexical shortlist",

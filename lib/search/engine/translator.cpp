@@ -113,9 +113,7 @@ TranslatorOptions TranslatorOptions::resolved() const {
 }
 
 Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSet> models)
-    : options_(options),
-      models_(std::move(models)),
-      rules_(make_rules(options.search, models_->target())) {
+    : options_(options), models_(std::move(models)) {
   options_.device = models_->device();  // workers must reach the weights
   const bool encoder = models_->kind() == ModelKind::encoder;
   if (encoder && !options_.encodes)
@@ -123,6 +121,7 @@ Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSe
                     " is a model of kind encoder, which has no outputs; translating needs one of "
                     "kind encoder-decoder, continuing a text one of kind decoder");
   options_.search.continues = models_->kind() == ModelKind::decoder;
+  rules_ = make_rules(options_.search, models_->target());
   if (encoder) {
     options_ = options_.resolved();
     return;

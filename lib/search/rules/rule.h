@@ -18,6 +18,8 @@ struct OpenOutput {
   std::span<const int> tokens;     // so far
   int64_t left = 0;                // tokens that may follow the next one
   const Source* source = nullptr;  // null: without prefix and phrases
+  // Whether it ends in a forbidden phrase; -1: ForbiddenPhrases has not looked yet.
+  mutable signed char ends_forbidden = -1;
 };
 
 class Rule {

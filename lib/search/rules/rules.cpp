@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "lib/base/utf8.h"
+#include "lib/search/rules/forbidden_phrases.h"
 #include "lib/text/corpus.h"
 
 namespace tx {
@@ -13,38 +14,33 @@ bool MinimumLength::allows(const OpenOutput& output, int token) const {
   return token != Vocabulary::eos || int64_t(output.tokens.size()) >= tokens_;
 }
 
+NoRepeat::NoRepeat(int length, const Vocabulary& vocabulary)
+    : length_(length), byte_of_(byte_values(vocabulary)) {}
+
+// A character of several byte tokens counts as one token, and is compared when it is complete.
 bool NoRepeat::allows(const OpenOutput& output, int token) const {
   const std::span<const int> tokens = output.tokens;
-  const size_t before = size_t(length_) - 1;  // tokens before the current one
-  if (token == Vocabulary::eos || tokens.size() <= before) return true;
-  const std::span<const int> tail = tokens.last(before);
+  if (token == Vocabulary::eos) return true;
+  const auto byte_at = [&](size_t i) {
+    return int(byte_of_[size_t(i < tokens.size() ? tokens[i] : token)]);
+  };
+  const auto first_of = [&](size_t i) {  // of the character or token that ends at i
+    while (i > 0 && byte_at(i) >= 0x80 && byte_at(i) < 0xC0) --i;
+    return i;
+  };
+  size_t begin = first_of(tokens.size());
+  if (tokens.size() - begin < size_t(continuation_bytes(byte_at(begin)))) return true;
+  for (int i = 1; i < length_; ++i) {
+    if (begin == 0) return true;
+    begin = first_of(begin - 1);
+  }
+  const std::span<const int> tail = tokens.subspan(begin);
+  const size_t before = tail.size();  // tokens of the n-gram before the current one
   for (size_t i = before; i < tokens.size(); ++i) {
     if (tokens[i] == token && std::ranges::equal(tokens.subspan(i - before, before), tail))
       return false;
   }
   return true;
-}
-
-ForbiddenPhrases::ForbiddenPhrases(const std::vector<std::string>& phrases,
-                                   const Vocabulary& vocabulary) {
-  std::vector<int> ids;
-  for (const std::string& phrase : phrases) {
-    vocabulary.encode(phrase, ids);
-    // A word that is not in a word list is never output.
-    if (ids.empty() || std::ranges::count(ids, int(Vocabulary::unk))) continue;
-    const int last = ids.back();
-    ids.pop_back();
-    before_[last].push_back(ids);
-  }
-}
-
-bool ForbiddenPhrases::allows(const OpenOutput& output, int token) const {
-  const auto found = before_.find(token);
-  if (found == before_.end()) return true;
-  return std::ranges::none_of(found->second, [&](const std::vector<int>& before) {
-    return before.size() <= output.tokens.size() &&
-           std::ranges::equal(output.tokens.last(before.size()), before);
-  });
 }
 
 std::vector<std::string> read_phrases(const std::string& path) {
@@ -118,22 +114,26 @@ int64_t RequiredPhrases::fulfilled(const OpenOutput& output) const {
   return int64_t(whole + begun);
 }
 
-Utf8Guard::Utf8Guard(const Vocabulary& vocabulary) : byte_of_(size_t(vocabulary.size()), -1) {
+std::vector<int16_t> byte_values(const Vocabulary& vocabulary) {
+  std::vector<int16_t> values(size_t(vocabulary.size()), -1);
   for (int byte = 0; byte < 256; ++byte) {
     char text[8];
     std::snprintf(text, sizeof text, "<0x%02X>", byte);
     const int id = vocabulary.id_of(text);
-    if (id < 0 || !vocabulary.is_byte(id)) continue;
-    byte_of_[size_t(id)] = int16_t(byte);
-    needed_ = needed_ || byte >= 0x80;
+    if (id >= 0 && vocabulary.is_byte(id)) values[size_t(id)] = int16_t(byte);
   }
+  return values;
 }
+
+Utf8Guard::Utf8Guard(const Vocabulary& vocabulary)
+    : byte_of_(byte_values(vocabulary)),
+      needed_(std::ranges::any_of(byte_of_, [](int byte) { return byte >= 0x80; })) {}
 
 Utf8Guard::State Utf8Guard::after(const State& state, int token) const {
   if (state.lacking > 0) return {uint8_t(state.lacking - 1), 0x80, 0xBF};
   const int byte = byte_of_[size_t(token)];
   if (byte < 0x80) return {};
-  State next{uint8_t(continuations(byte)), 0x80, 0xBF};
+  State next{uint8_t(continuation_bytes(byte)), 0x80, 0xBF};
   if (byte == 0xE0) next.low = 0xA0;   // below: overlong encoding
   if (byte == 0xED) next.high = 0x9F;  // above: surrogates
   if (byte == 0xF0) next.low = 0x90;   // below: overlong encoding
@@ -148,7 +148,7 @@ Utf8Guard::State Utf8Guard::state_of(std::span<const int> tokens) const {
   while (first > 0 && tokens.size() - first < 3 && byte_at(first - 1) >= 0x80 &&
          byte_at(first - 1) < 0xC0)
     --first;
-  if (first > 0 && continuations(byte_at(first - 1)) > 0) --first;
+  if (first > 0 && continuation_bytes(byte_at(first - 1)) > 0) --first;
   State state;
   for (size_t i = first; i < tokens.size(); ++i) state = after(state, tokens[i]);
   return state;
@@ -184,9 +184,10 @@ Rules make_rules(const SearchOptions& options, const Vocabulary& vocabulary) {
   const auto guard = std::make_shared<Utf8Guard>(vocabulary);
   if (guard->needed()) rules.add(guard);
   if (options.min_length > 0) rules.add(std::make_shared<MinimumLength>(options.min_length));
-  if (options.no_repeat > 0) rules.add(std::make_shared<NoRepeat>(options.no_repeat));
+  if (options.no_repeat > 0) rules.add(std::make_shared<NoRepeat>(options.no_repeat, vocabulary));
   if (!options.forbid.empty())
-    rules.add(std::make_shared<ForbiddenPhrases>(read_phrases(options.forbid), vocabulary));
+    rules.add(std::make_shared<ForbiddenPhrases>(read_phrases(options.forbid), vocabulary,
+                                                 options.continues));
   if (options.constraints) rules.add(std::make_shared<RequiredPhrases>(vocabulary));
   return rules;
 }

@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "lib/search/rules/rule.h"
@@ -20,26 +19,23 @@ class MinimumLength : public Rule {
   int tokens_;
 };
 
-// Blocks repeated n-grams of `length` tokens.
+// The value of each byte token, and of any other -1; by id.
+std::vector<int16_t> byte_values(const Vocabulary& vocabulary);
+
+// The number of bytes that follow a first byte in UTF-8; 0 if no longer sequence begins with it.
+inline int continuation_bytes(int byte) {
+  return byte < 0xC2 || byte > 0xF4 ? 0 : byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
+}
+
+// Blocks repeated n-grams of `length` tokens; the byte tokens of a character count as one.
 class NoRepeat : public Rule {
  public:
-  explicit NoRepeat(int length) : length_(length) {}
+  NoRepeat(int length, const Vocabulary& vocabulary);
   bool allows(const OpenOutput& output, int token) const override;
 
  private:
   int length_;  // at least 1
-};
-
-// Blocks the token sequences of words and phrases. A sequence matches only at the beginning of a
-// word: "art" does not block "cart", but blocks a longer word that begins with the same tokens.
-class ForbiddenPhrases : public Rule {
- public:
-  ForbiddenPhrases(const std::vector<std::string>& phrases, const Vocabulary& vocabulary);
-  bool allows(const OpenOutput& output, int token) const override;
-
- private:
-  // The tokens before the last one of a phrase, by the last.
-  std::unordered_map<int, std::vector<std::vector<int>>> before_;
+  std::vector<int16_t> byte_of_;
 };
 
 // The lines of a file that are not blank.
@@ -84,7 +80,7 @@ class Utf8Guard : public Rule {
   bool allows(const State& state, int token, int64_t left) const {
     const int byte = byte_of_[size_t(token)];
     if (state.lacking > 0) return byte >= state.low && byte <= state.high;
-    return byte < 0x80 || (continuations(byte) > 0 && continuations(byte) <= left);
+    return byte < 0x80 || (continuation_bytes(byte) > 0 && continuation_bytes(byte) <= left);
   }
   // The state after an allowed token.
   State after(const State& state, int token) const;
@@ -92,10 +88,6 @@ class Utf8Guard : public Rule {
   State state_of(std::span<const int> tokens) const;
 
  private:
-  // The number of bytes that follow a first byte; 0 if no sequence begins with it.
-  static int continuations(int byte) {
-    return byte < 0xC2 || byte > 0xF4 ? 0 : byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
-  }
   std::vector<int16_t> byte_of_;  // by token; -1: not a byte token
   bool needed_ = false;
 };

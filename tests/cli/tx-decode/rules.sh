@@ -31,3 +31,14 @@ expect_stdout_file out
 expect_status 1 tx-decode -m one --forbid missing in
 expect_stderr 'tx-decode: cannot read missing: No such file or directory'
 expect_usage_error '--no-repeat cannot be used with --tgt' tx-decode -m one --no-repeat 2 --tgt in in
+
+# Only one of the inputs can be standard input; a text that is not given is.
+for options in '-m one --forbid -' '-m one --shortlist -' '-m one --compare -' '-m -' \
+  '-m one --forbid - -' '-m one --forbid /dev/stdin'; do
+  # shellcheck disable=SC2086
+  cat words | expect_usage_error 'standard input can be only one of the inputs' tx-decode $options
+done
+expect_status 0 tx-decode -m one --max-extra 9 --forbid words in
+last_stdout > wanted
+expect_status 0 tx-decode -m one --max-extra 9 --forbid - in < words
+expect_stdout_file wanted

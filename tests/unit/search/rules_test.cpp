@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
+#include "lib/base/utf8.h"
 #include "lib/search/engine/beam.h"
+#include "lib/search/rules/forbidden_phrases.h"
 #include "lib/search/rules/rule.h"
 #include "lib/subword/subword.h"
 #include "tests/unit/search/tiny_translator.h"
@@ -77,7 +79,7 @@ std::shared_ptr<const Vocabulary> subwords() {
 }
 
 bool has_phrase(const Ids& ids, const Ids& phrase) {
-  return !std::ranges::search(ids, phrase).empty();
+  return std::search(ids.begin(), ids.end(), phrase.begin(), phrase.end()) != ids.end();
 }
 
 int64_t repeated_pairs(const Ids& ids) {
@@ -97,7 +99,8 @@ BOOST_AUTO_TEST_CASE(rules_by_hand) {
   BOOST_TEST(allows(two, {5}, 5));
   BOOST_TEST(allows(two, {5, 6}, Vocabulary::eos));
 
-  const NoRepeat once(1), pairs(2), threes(3);
+  const auto words = word_vocabulary(20);
+  const NoRepeat once(1, *words), pairs(2, *words), threes(3, *words);
   BOOST_TEST(allows(once, {5, 6}, 7));
   BOOST_TEST(!allows(once, {5, 6}, 5));
   BOOST_TEST(allows(once, {5, 6}, Vocabulary::eos));
@@ -119,6 +122,139 @@ BOOST_AUTO_TEST_CASE(rules_by_hand) {
   BOOST_TEST(!allows(phrases, {6, 7, 8}, 9));
   BOOST_TEST(allows(phrases, {8}, 9));
   BOOST_TEST(allows(phrases, {8}, Vocabulary::unk));
+}
+
+// U+4E2D is three byte tokens, and so is U+4E04, of which two are the same.
+BOOST_AUTO_TEST_CASE(the_bytes_of_a_character_are_one_token_of_an_n_gram) {
+  const auto vocabulary = subwords();
+  const auto id = [&](const char* token) {
+    BOOST_REQUIRE(vocabulary->id_of(token) > 0);
+    return vocabulary->id_of(token);
+  };
+  const int the = id("\u2581the"), cat = id("\u2581cat"), last = id("<0xAD>");
+  const Ids begin{id("<0xE4>"), id("<0xB8>")}, once{begin[0], begin[1], last};
+  const auto after = [&](const Ids& a, int between, const Ids& b) {
+    Ids all = a;
+    all.push_back(between);
+    all.insert(all.end(), b.begin(), b.end());
+    return all;
+  };
+  const NoRepeat one(1, *vocabulary), two(2, *vocabulary), four(4, *vocabulary);
+  BOOST_TEST(allows(four, after(once, the, begin), last));
+  BOOST_TEST(allows(two, after(once, the, begin), last));
+  BOOST_TEST(!allows(one, after(once, the, begin), last));
+  BOOST_TEST(allows(one, after(once, the, begin), id("<0x84>")));
+  BOOST_TEST(allows(one, once, begin[0]));  // which character it begins is not known
+  BOOST_TEST(allows(one, after(once, the, {begin[0]}), begin[1]));
+  const Ids pair = after(once, the, once);
+  BOOST_TEST(!allows(two, pair, the));
+  BOOST_TEST(allows(two, pair, cat));
+  BOOST_TEST(!allows(two, after({the}, cat, after({the}, cat, {})), the));
+  BOOST_TEST(!allows(four, after(after(once, the, {cat}), cat, after(once, the, {cat})), cat));
+}
+
+// Random sequences of tokens, and bytes, against a search of the text that they make.
+BOOST_AUTO_TEST_CASE(forbidden_text_is_blocked_in_every_segmentation) {
+  const auto vocabulary = subwords();
+  const std::vector<std::string> phrases = {"the",    "cat",       "the cat", "sat.",
+                                            "\u00FC", "a t\u00FC", "\u4E2D",  "at \u4E2D",
+                                            "t-t",    "  he   at "};
+  const std::vector<std::string> wanted = {"the",       "cat",    "the cat",   "sat.", "\u00FC",
+                                           "a t\u00FC", "\u4E2D", "at \u4E2D", "t-t",  "he at"};
+  const auto is_letter = [](char32_t c) { return (c >= 'a' && c <= 'z') || c == 0xFC; };
+  const auto is_forbidden = [&](const std::string& text) {
+    for (const std::string& phrase : wanted)
+      for (size_t at = 0; (at = text.find(phrase, at)) != text.npos; ++at) {
+        size_t i = 0, before = at, end = at + phrase.size(), behind = end;
+        const bool first = is_letter(next_code_point(phrase, i));
+        for (size_t k = 0; k < phrase.size();) i = k, next_code_point(phrase, k);
+        const bool last = is_letter(next_code_point(phrase, i));
+        while (before > 0 && is_continuation(text[--before])) {
+        }
+        if (first && at > 0 && is_letter(next_code_point(text, before))) continue;
+        if (last && end < text.size() && is_letter(next_code_point(text, behind))) continue;
+        return true;
+      }
+    return false;
+  };
+  std::vector<Ids> units;  // whole characters
+  for (const char* token :
+       {"\u2581the", "\u2581cat", "\u2581sat", "\u2581", "t", "h", "e", "c", "a"})
+    if (vocabulary->id_of(token) > 0) units.push_back({vocabulary->id_of(token)});
+  const auto add_bytes = [&](const std::string& text) {
+    Ids& ids = units.emplace_back();
+    for (const char byte : text) {
+      char name[8];
+      std::snprintf(name, sizeof name, "<0x%02X>", unsigned(uint8_t(byte)));
+      ids.push_back(vocabulary->id_of(name));
+    }
+  };
+  for (const char* text : {" ", ".", "-", "s", "e", "\u00FC", "\u4E2D", "\u201C", "\n"})
+    add_bytes(text);
+  BOOST_REQUIRE(units.size() > 12u);
+  const ForbiddenPhrases rule(phrases, *vocabulary);
+  PhiloxStream random(1, 2);
+  int blocked = 0, cut = 0, wrong = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    Ids all;
+    for (uint64_t n = random.next() % 9; n-- > 0;) {
+      const Ids& unit = units[size_t(random.next()) % units.size()];
+      all.insert(all.end(), unit.begin(), unit.end());
+    }
+    all.push_back(Vocabulary::eos);
+    bool allowed = true, last_allowed = true;
+    for (size_t at = 0; at < all.size() && allowed; ++at) {
+      const std::span<const int> before = std::span(all).first(at);
+      allowed = rule.allows({before, 9, nullptr}, all[at]);
+      if (at + 2 == all.size()) last_allowed = rule.allows({before, 0, nullptr}, all[at]);
+    }
+    std::string text = vocabulary->decode(all);
+    text.erase(
+        std::unique(text.begin(), text.end(), [](char a, char b) { return a == ' ' && b == a; }),
+        text.end());
+    wrong += allowed == is_forbidden(text);
+    wrong += allowed && !last_allowed;  // an output that is cut does not end in a phrase either
+    blocked += !allowed;
+    cut += all.size() > 1 && !allowed && !last_allowed;
+  }
+  BOOST_TEST(wrong == 0);
+  BOOST_TEST(blocked > 10'000);
+  BOOST_TEST(blocked < 90'000);
+  BOOST_TEST(cut > 1000);
+}
+
+BOOST_AUTO_TEST_CASE(forbidden_text_by_hand) {
+  const auto vocabulary = subwords();
+  const int the = vocabulary->id_of("\u2581the"), s = vocabulary->id_of("<0x73>");
+  const ForbiddenPhrases rule({"the"}, *vocabulary), prompted({"the"}, *vocabulary, true);
+  BOOST_TEST(allows(rule, {}, the));
+  BOOST_TEST(!allows(rule, {the}, Vocabulary::eos));
+  BOOST_TEST(!allows(rule, {the}, the));
+  BOOST_TEST(allows(rule, {the}, s));
+  BOOST_TEST(allows(rule, {the, s}, Vocabulary::eos));
+  BOOST_TEST(!rule.allows({Ids{s}, 0, nullptr}, the));  // no token can follow it
+  // A prefix may contain the phrase; what follows may not.
+  Source source;
+  source.prefix = {the};
+  BOOST_TEST(rule.allows({Ids{the}, 9, &source}, the));
+  BOOST_TEST(!rule.allows({Ids{the, the}, 9, &source}, Vocabulary::eos));
+  // The text of a language model goes on from its prompt.
+  source.prefix.clear();
+  source.ids = {vocabulary->id_of("\u2581"), vocabulary->id_of("<0x74>")};
+  const Ids rest{vocabulary->id_of("<0x68>"), vocabulary->id_of("<0x65>")};
+  BOOST_TEST(!prompted.allows({rest, 9, &source}, Vocabulary::eos));
+  BOOST_TEST(rule.allows({rest, 9, &source}, Vocabulary::eos));
+  // Words that subword-nmt has split.
+  const auto split = parse_vocabulary(
+      "tx-words 1\n<pad>\n<unk>\n<s>\n</s>\nzwan@@\nzig\nzwanzig\nste\nzig@@\n", "words");
+  for (const char* phrase : {"zwanzig", "zwan@@ zig"}) {
+    const ForbiddenPhrases twenty({phrase}, *split);
+    BOOST_TEST(!allows(twenty, {}, 6));
+    BOOST_TEST(!allows(twenty, {4}, 5));
+    BOOST_TEST(allows(twenty, {4}, 8));
+    BOOST_TEST(allows(twenty, {4, 8}, 7));
+    BOOST_TEST(allows(twenty, {}, 5));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(every_search_begins_with_the_prefix) {
@@ -192,7 +328,7 @@ BOOST_AUTO_TEST_CASE(a_prefix_of_the_greedy_output_changes_nothing) {
 BOOST_AUTO_TEST_CASE(every_search_keeps_to_the_rules) {
   Rules rules;
   rules.add(std::make_shared<MinimumLength>(6));
-  rules.add(std::make_shared<NoRepeat>(2));
+  rules.add(std::make_shared<NoRepeat>(2, *word_vocabulary(71)));
   const Ids pair = {11, 12};
   rules.add(std::make_shared<ForbiddenPhrases>(std::vector<std::string>{"w10", "w11 w12"},
                                                *word_vocabulary(71)));
