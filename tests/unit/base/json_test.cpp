@@ -1,6 +1,7 @@
 #include "lib/base/json.h"
 
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <cmath>
 
 #include "lib/base/error.h"
@@ -84,4 +85,24 @@ BOOST_AUTO_TEST_CASE(a_value_of_another_type_is_refused_with_file_and_key) {
              "f: s is \"w\", not a whole number");
   BOOST_TEST(message_of<DataError>([] { json_value<int>(Json::array(), "s", "f"); }) ==
              "f: s is missing; it must be a whole number");
+}
+
+BOOST_AUTO_TEST_CASE(the_last_of_several_members_with_one_key_counts) {
+  BOOST_TEST(to_text(parse_json(R"([{"a":1,"b":2,"a":{"c":3},"b":[]},{"b":1}])", "x")) ==
+             R"([{"a":{"c":3},"b":[]},{"b":1}])");
+  BOOST_TEST(to_text(parse_json(R"({"a":1,"m":{"m":2},"b":3,"m":4})", "x", "m")) ==
+             R"({"a":1,"b":3})");
+  BOOST_TEST(message_of<DataError>([] { parse_json("{\"a\": 1e400}", "x"); }) ==
+             "x: not usable JSON: a number is too large");
+}
+
+BOOST_AUTO_TEST_CASE(a_member_takes_no_longer_where_there_are_many) {
+  const auto seconds = [](int members) {
+    std::string text = "{\"z\": {\"z\": 0";
+    for (int i = 0; i < members; ++i) text += ", \"token" + std::to_string(i) + "\": 1";
+    const auto begin = std::chrono::steady_clock::now();
+    BOOST_TEST(parse_json(text + "}}", "x")["z"].size() == size_t(members) + 1);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  BOOST_TEST(seconds(160000) < 50 * seconds(10000) + 0.5);  // quadratic time: 256 times
 }
