@@ -54,7 +54,7 @@ class FlatYaml {
         add_below(pairs.back().second);
         continue;
       }
-      const std::string key = read_key();
+      const std::string key = rest_.starts_with("? ") ? read_long_key() : read_key();
       if (!keys.insert(key).second) refuse("duplicate key " + shown(key) + "");
       pairs.emplace_back(key, read_value());
       list_follows_ = pairs.back().second.is_null();
@@ -104,6 +104,20 @@ class FlatYaml {
     if (!rest_.empty() && blanks.find(rest_[0]) == blanks.npos)
       refuse("expected a space after \":\"");
     return key;
+  }
+
+  // A key that PyYAML writes on a line of its own, because it is long or has escape sequences:
+  // "? KEY", then ": VALUE" on the next line.
+  std::string read_long_key() {
+    rest_.remove_prefix(2);
+    skip_blanks(rest_);
+    const Json key = scalar("");
+    finish_line();
+    if (!next_line() || (rest_ != ":" && !rest_.starts_with(": ")))
+      refuse("expected \": value\" below the key");
+    rest_.remove_prefix(1);
+    if (!key.is_string() || key.get<std::string>().empty()) refuse("the key is not a string");
+    return key.get<std::string>();
   }
 
   // The value after a key; null if it may follow on the next lines.
@@ -196,7 +210,7 @@ class FlatYaml {
 
   // The escape sequence whose first character after the backslash is `i`; moves `i` to its last.
   void escape(std::string& word, size_t& i) const {
-    static constexpr std::string_view from = "0abtnvfre\"/\\ N_",
+    static constexpr std::string_view from = "0abtnvfre\"/\\ N_LP",
                                       to{"\0\a\b\t\n\v\f\r\x1B\"/\\ ", 13};
     const char sign = i < rest_.size() ? rest_[i] : '?';
     const size_t digits = sign == 'x' ? 2 : sign == 'u' ? 4 : sign == 'U' ? 8 : 0;
@@ -204,7 +218,8 @@ class FlatYaml {
       const size_t at = from.find(sign);
       if (at == from.npos) refuse("invalid escape sequence");
       if (at < to.size()) return word.push_back(to[at]);
-      return append_code_point(word, sign == 'N' ? 0x85 : 0xA0);
+      static constexpr uint32_t named[] = {0x85, 0xA0, 0x2028, 0x2029};
+      return append_code_point(word, named[at - to.size()]);
     }
     const std::string_view hex = rest_.substr(std::min(i + 1, rest_.size()), digits);
     uint32_t point = 0;

@@ -38,7 +38,7 @@ class PickleMachine {
   using Kind = PickleValue::Kind;
 
   PickleMachine(Pickle& pickle, std::string_view bytes, const std::string& where)
-      : pickle_(pickle), rest_(bytes), where_(where) {}
+      : pickle_(pickle), rest_(bytes), length_(bytes.size()), where_(where) {}
 
   // Runs to the end and returns the remaining bytes.
   std::string_view run() {
@@ -69,7 +69,13 @@ class PickleMachine {
     return text;
   }
 
+  // Each opcode makes at most one value and one entry of the memo.
+  void count() {
+    if (++values_ > Pickle::max_values)
+      refuse("has more than " + std::to_string(Pickle::max_values) + " values");
+  }
   PickleValue* make(Kind kind) {
+    count();
     pickle_.values_.emplace_back();
     pickle_.values_.back().kind = kind;
     return &pickle_.values_.back();
@@ -103,7 +109,9 @@ class PickleMachine {
     stack_.resize(from);
     return items;
   }
+  // The value on top; null if it is opaque, which takes no items.
   PickleValue* top(Kind kind, const char* what) {
+    if (stack_.size() > floor() && stack_.back()->kind == Kind::opaque) return nullptr;
     PickleValue* value = pop(kind, what);
     push(value);
     return value;
@@ -119,15 +127,16 @@ class PickleMachine {
   }
   void append(const Items& items) {
     PickleValue* list = top(Kind::list, "a list");
-    list->items.insert(list->items.end(), items.begin(), items.end());
+    if (list) list->items.insert(list->items.end(), items.begin(), items.end());
   }
   void set(const Items& items) {
     if (items.size() % 2 != 0) refuse("has a key without a value");
     PickleValue* dict = top(Kind::dict, "a dict");
-    dict->items.insert(dict->items.end(), items.begin(), items.end());
+    if (dict) dict->items.insert(dict->items.end(), items.begin(), items.end());
   }
   void remember(uint64_t place) {
     if (stack_.size() <= floor()) refuse("pops an empty stack");
+    count();
     memo_[place] = stack_.back();
   }
   void recall(uint64_t place) {
@@ -138,6 +147,7 @@ class PickleMachine {
 
   // Names and calls.
   void name(std::string_view module, std::string_view attribute);
+  void opaque(const std::string& name) { push_new(Kind::opaque)->text = name; }
   void persistent();
   void reduce();
   void build();
@@ -171,6 +181,7 @@ class PickleMachine {
 
   Pickle& pickle_;
   std::string_view rest_;
+  size_t length_, values_ = 0, copied_ = 0;  // items of states
   const std::string& where_;
   Items stack_;
   std::vector<size_t> marks_;
@@ -206,13 +217,18 @@ bool PickleMachine::step(uint8_t code) {
       return push_new(Kind::tuple), true;
     case 't':  // TUPLE
       return tuple(pop_to_mark()), true;
+    case 0x91:  // FROZENSET
+      return pop_to_mark(), opaque("frozenset"), true;
+    case 0x8F:  // EMPTY_SET
+      return opaque("set"), true;
     case 0x85:  // TUPLE1
     case 0x86:
     case 0x87:
       return tuple_of(code - 0x84u), true;
     case 'a':  // APPEND
       return append({pop()}), true;
-    case 'e':  // APPENDS
+    case 'e':   // APPENDS
+    case 0x90:  // ADDITEMS
       return append(pop_to_mark()), true;
     case 's': {  // SETITEM
       PickleValue* value = pop();
@@ -244,6 +260,8 @@ bool PickleMachine::step(uint8_t code) {
     case 'R':   // REDUCE
     case 0x81:  // NEWOBJ
       return reduce(), true;
+    case 0x92:  // NEWOBJ_EX
+      return pop(Kind::dict, "named arguments"), reduce(), true;
     case 'b':  // BUILD
       return build(), true;
   }
@@ -288,11 +306,7 @@ Pickle::Pickle(std::string_view& bytes, const std::string& where) {
 }
 
 void PickleMachine::name(std::string_view module, std::string_view attribute) {
-  const std::string full = std::string(module) + "." + std::string(attribute);
-  if (!is_known(full))
-    refuse("refers to " + shown(full) +
-           ", which tensors do not need: nothing was run; use a safetensors file instead");
-  push_new(Kind::name)->text = full;
+  push_new(Kind::name)->text = std::string(module) + "." + std::string(attribute);
 }
 
 int64_t PickleMachine::integer_of(const PickleValue* value, const char* what) const {
@@ -317,18 +331,21 @@ void PickleMachine::persistent() {
       !is(1, Kind::name) || !is(2, Kind::text))
     refuse("is malformed: expected a storage");
   const auto dtype = storages.find(id->items[1]->text);
-  if (dtype == storages.end()) refuse("has a storage of unknown type " + shown(id->items[1]->text));
+  if (dtype == storages.end()) return opaque(id->items[1]->text);
   PickleValue* storage = push_new(Kind::storage);
   storage->dtype = dtype->second;
   storage->text = id->items[2]->text;
   storage->integer = integer_of(id->items[4], "the size of a storage");
 }
 
-// The supported calls: those that make tensors and dicts.
+// The supported calls: those that make tensors and dicts. The others make opaque values.
 void PickleMachine::reduce() {
   const PickleValue* arguments = pop(Kind::tuple, "arguments");
-  const PickleValue* called = pop(Kind::name, "a name");
+  const PickleValue* called = pop();
+  if (called->kind != Kind::opaque && called->kind != Kind::name)
+    refuse("is malformed: expected a name");
   const auto& items = arguments->items;
+  if (called->kind == Kind::opaque || !is_known(called->text)) return opaque(called->text);
   if (called->text == rebuild_tensor) return tensor(items);
   if (called->text == rebuild_parameter && !items.empty() && items[0]->kind == Kind::tensor)
     return push(const_cast<PickleValue*>(items[0]));
@@ -343,6 +360,7 @@ void PickleMachine::reduce() {
 
 // (storage, first element, shape, strides, ...)
 void PickleMachine::tensor(const std::vector<const PickleValue*>& items) {
+  if (!items.empty() && items[0]->kind == Kind::opaque) return opaque(items[0]->text);
   if (items.size() < 4 || items[0]->kind != Kind::storage) refuse("has a malformed tensor");
   const int64_t first = integer_of(items[1], "a tensor's place");
   std::vector<int64_t> shape = integers_of(items[2], "a tensor's shape");
@@ -357,10 +375,12 @@ void PickleMachine::tensor(const std::vector<const PickleValue*>& items) {
 
 // The attributes of a Namespace; those of a dict (_metadata) are ignored.
 void PickleMachine::build() {
-  PickleValue* state = pop();
+  const PickleValue* state = pop();
   PickleValue* object = top(Kind::dict, "an object with a state");
-  const bool attributes = state->kind == Kind::dict && state->find("_metadata") == nullptr;
-  if (object->items.empty() && attributes) object->items.swap(state->items);
+  if (object == nullptr || !object->items.empty() || state->kind != Kind::dict) return;
+  copied_ += state->items.size();  // the memo can repeat a state
+  if (copied_ > length_) refuse("repeats its states too often");
+  if (state->find("_metadata") == nullptr) object->items = state->items;
 }
 
 }  // namespace tx

@@ -23,11 +23,19 @@ struct TorchMemory {
   std::map<std::string, std::string> unpacked;
 };
 
+// Objects of unknown classes are skipped where nothing needs them.
+[[noreturn]] void refuse_opaque(const PickleValue& value, const std::string& path) {
+  throw DataError(path + ": its pickle refers to " + shown(value.text) +
+                  ", which tensors do not need: nothing was run; use a safetensors file instead");
+}
+
 const PickleValue& dict_of_tensors(const PickleValue& value, const std::string& path) {
   for (const char* key : {"model", "state_dict"}) {
     const PickleValue* inner = value.find(key);
+    if (inner != nullptr && inner->kind == Kind::opaque) refuse_opaque(*inner, path);
     if (inner != nullptr && inner->kind == Kind::dict) return *inner;
   }
+  if (value.kind == Kind::opaque || value.kind == Kind::name) refuse_opaque(value, path);
   if (value.kind != Kind::dict) throw DataError(path + " has no dict of tensors");
   return value;
 }
@@ -38,6 +46,7 @@ void add_tensors(TorchFile& file, const Storages& storages) {
   std::set<std::string> names;
   for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
     const PickleValue &key = *dict.items[i], &t = *dict.items[i + 1];
+    if (key.kind == Kind::text && t.kind == Kind::opaque) refuse_opaque(t, path);
     if (key.kind != Kind::text || t.kind != Kind::tensor) continue;  // not a tensor
     const auto storage = storages.find(t.items[0]->text);
     if (storage == storages.end())
@@ -79,7 +88,10 @@ void read_archive(TorchFile& file, TorchMemory& memory, std::string_view bytes) 
 // elements and the data.
 void read_pickles(TorchFile& file, std::string_view bytes) {
   const std::string& path = file.tensors.where();
-  for (int i = 0; i < 2; ++i) Pickle(bytes, path);
+  for (int i = 0; i < 2; ++i) {
+    const Pickle number(bytes, path);
+    if (number.value().kind == Kind::opaque) refuse_opaque(number.value(), path);
+  }
   const Pickle machine(bytes, path);
   const PickleValue* little = machine.value().find("little_endian");
   if (little != nullptr && little->integer == 0)

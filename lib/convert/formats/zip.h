@@ -15,13 +15,13 @@ class ZipArchive {
     std::string name;
     uint64_t header = 0;            // offset of its local header
     uint64_t packed = 0, size = 0;  // bytes in the archive, and decompressed
-    uint32_t crc = 0;
+    uint32_t crc = 0;  // 0: not stored, as torch.serialization.set_crc32_options(False) writes it
     bool deflated = false;
   };
 
-  // An entry that expands more than `max_growth` times may have at most `small_entry` bytes.
-  // Weights hardly compress, so larger ones are zeros or zip bombs.
-  static constexpr uint64_t max_growth = 32, small_entry = uint64_t(1) << 24;
+  // Entries that expand more than `max_growth` times, each or all together, may have at most
+  // `small_size` bytes. Weights hardly compress, so larger ones are zeros or zip bombs.
+  static constexpr uint64_t max_growth = 32, small_size = uint64_t(1) << 24;
 
   // Reads the central directory. `bytes` must outlive the object; `where` is the file's name.
   // DataError: damaged, encrypted, split, another compression, duplicate or overlapping entries, or
@@ -44,6 +44,7 @@ class ZipArchive {
   Directory find_directory() const;
   Entry read_entry(std::string_view& rest) const;
   void check(const Entry& entry) const;
+  void check_growth(const std::string& what, uint64_t packed, uint64_t size) const;
   uint64_t data_of(const Entry& entry) const;
   void check_overlap() const;
   std::string_view bytes_;

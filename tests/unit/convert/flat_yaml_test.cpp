@@ -42,6 +42,16 @@ BOOST_AUTO_TEST_CASE(keys_of_a_vocabulary) {
          R"({"</s>":0,"#":1,"'s":2,"---":3,"key#":4,"\\":5,"key:":6,"-x":7,"a:b":8})");
 }
 
+// PyYAML writes long keys and those with escape sequences on a line of their own.
+BOOST_AUTO_TEST_CASE(keys_on_a_line_of_their_own) {
+  expect("? \"\\N\"\n: 5\n? \"\\L\\P\"  # two\n: 6\n? long\n: 7\nb: 8\n'? c': 9\n",
+         "{\"\u0085\":5,\"\u2028\u2029\":6,\"long\":7,\"b\":8,\"? c\":9}");
+  expect("? a\n:\n- 1\n- 2\n", R"({"a":[1,2]})");
+  refused("? a\nb: 1\n", "F:2: expected \": value\" below the key");
+  refused("? a\n", "F:1: expected \": value\" below the key");
+  refused("? [a]\n: 1\n", "F:1: YAML syntax \"[\" is not supported");
+}
+
 BOOST_AUTO_TEST_CASE(lists) {
   expect("a:\n  - 1\n  - two\nb:\n- x y\nc:\n  []\nd: [1, \"a, b\", 'c' ]\ne: []\n",
          R"({"a":[1,"two"],"b":["x y"],"c":[],"d":[1,"a, b","c"],"e":[]})");
