@@ -49,9 +49,8 @@ Json named(const TranslateOptions& given) {
 }
 
 // For the tool --nbest also says how often a mask is filled, which nothing here does.
-void check_given(Options& options, const Json& given, ModelKind kind, const std::string& path) {
+void check_given(Options& options, ModelKind kind, const std::string& path) {
   options.at("nbest").needs(of_kinds({ModelKind::encoder_decoder, ModelKind::decoder}));
-  for (const auto& [name, value] : given.items()) options.at(name).given = true;
   try {
     check_kind(options, kind, path);
   } catch (const UsageError& error) {
@@ -71,13 +70,19 @@ TranslatorOptions translator_options(const std::vector<std::string>& paths,
   o.describe_machine(options);
   const Json json = named(given);
   options.from_json(json, "TranslateOptions");
+  for (const auto& [name, value] : json.items()) options.at(name).given = true;
+  const auto check = [&] {
+    for (const char* name : {"beam", "diversity"})
+      if (o.search.sample && options.given(name)) throw UsageError("--sample");
+  };
+  o.search.set_defaults(options, defaults_of_model(paths.front()), paths.front(), check);
   o.search.check();
   const bool samples = o.search.sample;
   for (const char* name : {"temperature", "top-k", "top-p", "min-p", "seed"})
     if (json.contains(name) && !samples)
       throw UsageError(std::string("TranslateOptions: --") + name + " needs --sample");
   const ModelKind kind = kind_of_model(paths.front());
-  check_given(options, json, kind, paths.front());
+  check_given(options, kind, paths.front());
   o.search.prefix = kind == ModelKind::encoder_decoder;
   return o;
 }

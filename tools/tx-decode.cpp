@@ -64,7 +64,8 @@ int main(int argc, char** argv) {
     tx::MinimumRisk risk;
     risk.describe(options);
     s.describe_machine(options);
-    if (!options.parse(argc, argv)) return 0;
+    const auto defaults = [&] { return s.set_defaults(options), std::vector<std::string>(); };
+    if (!options.parse(argc, argv, defaults)) return 0;
     s.resolve(options);
     risk.resolve(s.translator.search);
     alignments.check(s.translator);

@@ -49,6 +49,18 @@ std::string languages_of(const ModelReader& model) {
   return text;
 }
 
+// Defaults of options, and the tokens that end an output.
+std::string settings_of(const ModelReader& model) {
+  std::string text;
+  const Json defaults = defaults_of(model.provenance());
+  for (const auto& [name, value] : defaults.items())
+    text += (text.empty() ? "defaults\n  --" : "  --") + name + " " + to_text(value) + "\n";
+  const std::vector<int> ends = ending_tokens(model.vocabularies().target());
+  if (!ends.empty()) text += "tokens that end an output\n";
+  for (const int id : ends) text += "  " + model.vocabularies().target().token(id) + "\n";
+  return text;
+}
+
 }  // namespace
 
 std::string describe_file(const ModelReader& model) {
@@ -75,7 +87,7 @@ std::string describe_file(const ModelReader& model) {
   for (const auto& [name, form] : forms)
     text += line_of("  %-16s %14s  %-14s %s %18lld\n", name, plain(form.weights, "weight"),
                     plain(form.values, "value"), "bytes", form.bytes);
-  return text + languages_of(model) + "products with 8-bit weights\n  " +
+  return text + languages_of(model) + settings_of(model) + "products with 8-bit weights\n  " +
          std::to_string(quantised) + " of " + std::to_string(products) + "\n";
 }
 

@@ -75,6 +75,13 @@ Json provenance_of(const SafetensorsReader& file) {
   return json;
 }
 
+Json defaults_of(const Json& provenance) {
+  const Json defaults = provenance.value("defaults", Json());
+  if (defaults.is_object()) return defaults;
+  const Json common = provenance.value("common", Json());
+  return common.is_object() ? defaults_of(common) : Json::object();
+}
+
 ModelReader::ModelReader(const std::string& path) : file_(resolve_model(path), expected_model) {
   check_format();
   checksum_ = file_.verified_hash();
@@ -288,6 +295,10 @@ ModelKind kind_of_model(const std::string& path) {
   const std::string* kind = file.metadata("kind");
   const ModelKind* known = kind ? find_value<ModelKind>(*kind) : nullptr;
   return known ? *known : ModelKind::encoder_decoder;
+}
+
+Json defaults_of_model(const std::string& path) {
+  return defaults_of(provenance_of(SafetensorsReader(resolve_model(path), expected_model)));
 }
 
 std::vector<std::string> of_kinds(std::initializer_list<ModelKind> kinds) {

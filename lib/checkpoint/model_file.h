@@ -93,8 +93,13 @@ std::string write_model(const std::string& path, ModelContent content);
 // The provenance in the file's metadata; an empty object if there is none.
 Json provenance_of(const SafetensorsReader& file);
 
+// Defaults of tx-decode's options that a converted model brings, {"beam": 5, ...}: the member
+// "defaults" of its provenance, which tx-avg keeps in "common".
+Json defaults_of(const Json& provenance);
+Json defaults_of_model(const std::string& path);  // without reading the rest of the file
+
 // A table of the weights for people: name, shape, dtype (fp32, bf16, int8 with its scales), use and
-// bytes of each, then sums per dtype, and the languages of a multilingual model.
+// bytes of each, then sums per dtype, the languages of a multilingual model, and its defaults.
 std::string describe_file(const ModelReader& model);
 
 // The kind in the header of a model (resolve_model()), without reading the rest of the file.

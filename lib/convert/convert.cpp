@@ -23,6 +23,7 @@ void convert_in(const ConvertOptions& options, const Log& log) {
   }
   check_replaceable(options.out);
   ForeignModel model = import_model(options.input);
+  for (const std::string& warning : model.warnings) log.warn(warning);
   Vocabularies& vocabularies = model.content.vocabularies;
   vocabularies = stated_languages(vocabularies, options.languages, options.input);
   write_model(options.out, std::move(model.content));

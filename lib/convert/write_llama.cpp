@@ -36,14 +36,17 @@ class LlamaWriter {
                      content_ != nullptr ? content_->content().model : vocabulary_.bytes());
     write_added();
     write_json("config.json", configuration());
-    write_json("generation_config.json", Json{{"bos_token_id", special_[Vocabulary::bos]},
-                                              {"eos_token_id", special_[Vocabulary::eos]},
-                                              {"pad_token_id", special_[Vocabulary::pad]}});
+    Json generation{{"bos_token_id", special_[Vocabulary::bos]},
+                    {"eos_token_id", ends_},
+                    {"pad_token_id", special_[Vocabulary::pad]}};
+    if (!forbidden_.empty()) generation["suppress_tokens"] = forbidden_;
+    write_json("generation_config.json", generation);
     write_json("tokenizer_config.json", Json{{"tokenizer_class", "LlamaTokenizer"},
                                              {"add_bos_token", true},
                                              {"add_eos_token", false},
                                              {"clean_up_tokenization_spaces", false},
                                              {"legacy", true},
+                                             {"add_prefix_space", !no_prefix_},
                                              {"model_max_length", max_positions_},
                                              {"unk_token", token(Vocabulary::unk)},
                                              {"bos_token", token(Vocabulary::bos)},
@@ -83,12 +86,20 @@ class LlamaWriter {
     if (content_ == nullptr) {
       std::iota(from_.begin(), from_.end(), 0);
       special_ = {0, 1, 2, 3};
+      ends_ = special_[Vocabulary::eos];
       return;
     }
     const MappedTokens& content = content_->content();
     const TokenOrder order = TokenOrder::of(content, model_.path(), Start::own);
     for (int id = 0; id < order.size(); ++id) from_[size_t(order.from(id))] = id;
     special_ = content.theirs;
+    ends_ = special_[Vocabulary::eos];
+    for (const int id : content.ends) {
+      if (!ends_.is_array()) ends_ = Json::array({ends_});
+      ends_.push_back(order.from(id));
+    }
+    for (const int id : content.forbidden) forbidden_.push_back(order.from(id));
+    no_prefix_ = content.model.ends_with(without_prefix);
   }
 
   std::string token(int id) const { return vocabulary_.token(id); }
@@ -127,7 +138,7 @@ class LlamaWriter {
               {"rope_theta", c.rotary_base},
               {"tie_word_embeddings", !c.has_output() && !separate_output()},
               {"bos_token_id", special_[Vocabulary::bos]},
-              {"eos_token_id", special_[Vocabulary::eos]},
+              {"eos_token_id", ends_},
               {"pad_token_id", special_[Vocabulary::pad]},
               {"torch_dtype", "float32"}};
     if (window) json["sliding_window"] = c.window;
@@ -181,8 +192,11 @@ class LlamaWriter {
   const Vocabulary& vocabulary_;
   const MappedVocabulary* content_;  // null: a subword model of tx
   int max_positions_;
+  bool no_prefix_ = false;        // text begins without a space
   std::vector<int64_t> from_;     // our id for each of theirs
   std::vector<int64_t> special_;  // their ids of Vocabulary::pad ...
+  std::vector<int64_t> forbidden_;
+  Json ends_;  // their id of eos, or ids of the tokens that end an output
 };
 
 }  // namespace

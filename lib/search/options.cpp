@@ -1,5 +1,7 @@
 #include "lib/search/options.h"
 
+#include <set>
+
 #include "lib/base/error.h"
 #include "lib/checkpoint/model_file.h"
 
@@ -101,6 +103,29 @@ void SearchOptions::describe(Options& options) {
       .add("--stop", stops, "STRING", "end an output before this string",
            "Scores include the tokens of the string that were generated.")
       .excludes({"--tgt"});
+}
+
+void SearchOptions::set_defaults(Options& options, const Json& defaults, const std::string& where,
+                                 const std::function<void()>& check) {
+  const auto fits = [&] {
+    try {
+      check();
+      SearchOptions(*this).check();
+    } catch (const UsageError&) {
+      return false;
+    }
+    return true;
+  };
+  if (!fits()) return;  // for another reason, which is reported later
+  static const std::set<std::string> known = {
+      "beam",   "alpha", "no-repeat", "min-length", "diversity",   "groups", "max-new",
+      "sample", "top-k", "top-p",     "min-p",      "temperature", "stop"};
+  for (const auto& [name, value] : defaults.items()) {
+    if (known.count(name) == 0)
+      throw DataError(where + ": its default of " + shown(name) + " is not supported");
+    options.from_json({{name, value}}, where);
+    if (!fits()) options.from_json({{name, options.at(name).start}}, where);
+  }
 }
 
 void SearchOptions::check() {

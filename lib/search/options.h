@@ -1,6 +1,7 @@
 // Options of the search (tx-paper(7), 6.1).
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct SearchOptions {
   // for none; and the tokens that end a source.
   int first_token = -1;
   std::vector<int> closing = {Vocabulary::eos};
+  std::vector<int> ends;  // tokens that end an output as <eos> does
 
   // Language models, which continue the source.
   bool continues = false;          // the model is a language model
@@ -43,6 +45,10 @@ struct SearchOptions {
 
   void describe(Options& options);
   void describe_beam(Options& options);  // only the options of the beam
+  // Sets options that the user did not give to the defaults of a model, defaults_of(), unless
+  // `check` then throws a UsageError. DataError: a default that is no option of the search.
+  void set_defaults(Options& options, const Json& defaults, const std::string& where,
+                    const std::function<void()>& check);
   // Sets the default of `groups`. UsageError if nbest exceeds the beam, or if the groups do not
   // divide it.
   void check();

@@ -139,6 +139,11 @@ std::vector<int> forbidden_tokens(const Vocabulary& vocabulary) {
   return {Vocabulary::pad, Vocabulary::unk, Vocabulary::bos};
 }
 
+std::vector<int> ending_tokens(const Vocabulary& vocabulary) {
+  const auto* mapped = dynamic_cast<const MappedVocabulary*>(&vocabulary);
+  return mapped == nullptr ? std::vector<int>() : mapped->content().ends;
+}
+
 bool list_same_tokens(const Vocabulary& a, const Vocabulary& b) {
   if (a.size() != b.size()) return false;
   for (int id = 0; id < a.size(); ++id)
@@ -150,6 +155,7 @@ std::string mapped_bytes(const MappedTokens& c) {
   Json json{{"pieces", c.tokens}, {"controls", c.controls}, {"bytes", c.bytes},
             {"tags", c.tags},     {"prefix", c.prefix},     {"forbidden", c.forbidden},
             {"first", c.first},   {"theirs", c.theirs}};
+  if (!c.ends.empty()) json["ends"] = c.ends;
   if (!c.languages.empty()) {
     json["languages"] = c.languages;
     json["closing"] = c.closing;
@@ -181,6 +187,7 @@ MappedTokens read_mapped(std::string_view bytes, const std::string& where) {
   for (auto [key, ids] : {std::pair{"controls", &c.controls},
                           {"prefix", &c.prefix},
                           {"forbidden", &c.forbidden},
+                          {"ends", &c.ends},
                           {"languages", &c.languages},
                           {"closing", &c.closing}})
     *ids = read_ids(json, key, c.tokens.size(), where);

@@ -9,6 +9,7 @@
 //   tags       whether a line may begin with a tag such as >>fra<<, which is a single token
 //   prefix     ids that encode() puts before each line
 //   forbidden  ids that are never output, besides pad and bos
+//   ends       ids that end an output, besides eos
 //   first      the id that begins every output, or -1
 //   languages  ids of tokens that name languages, such as deu_Latn or __de__
 //   closing    ids that end each source line instead of eos
@@ -26,7 +27,7 @@ namespace tx {
 
 struct MappedTokens {
   std::vector<std::string> tokens;
-  std::vector<int> controls, prefix, forbidden;
+  std::vector<int> controls, prefix, forbidden, ends;
   std::vector<int> languages, closing;
   bool bytes = false, tags = false, language_last = false;
   int first = -1;
@@ -45,6 +46,8 @@ class MappedVocabulary : public Vocabulary {
 // Tokens of any vocabulary that are never output: pad, bos, and unk in a subword model (with byte
 // fallback it is never trained).
 std::vector<int> forbidden_tokens(const Vocabulary& vocabulary);
+
+std::vector<int> ending_tokens(const Vocabulary& vocabulary);  // besides eos
 
 // Whether each id is the same token in both, so that they can share an embedding, although they may
 // split text differently.

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "lib/base/error.h"
@@ -43,7 +44,8 @@ using Kind = PickleValue::Kind;
 
 constexpr int64_t max_dictionary = int64_t(1) << 28;  // bytes
 
-// Settings as JSON: numbers, strings and one level of dicts; anything else is null.
+// Settings as JSON: numbers, strings and one level of dicts; an object of an unknown class is the
+// name of the class, which no setting accepts; anything else is null.
 Json to_json(const PickleValue& value, int depth = 0) {
   switch (value.kind) {
     case Kind::boolean:
@@ -54,14 +56,17 @@ Json to_json(const PickleValue& value, int depth = 0) {
       return std::isfinite(value.real) ? Json(value.real) : Json("not a finite number");
     case Kind::text:
       return value.text;
+    case Kind::opaque:
+      return "an object of " + value.text;
     default:
       break;
   }
   if (value.kind != Kind::dict || depth > 0) return Json();
   Json json = Json::object();
+  auto& members = json.get_ref<Json::object_t&>();  // emplace_back: no linear search for the key
   for (size_t i = 0; i + 1 < value.items.size(); i += 2)
     if (value.items[i]->kind == Kind::text)
-      json[value.items[i]->text] = to_json(*value.items[i + 1], depth + 1);
+      members.emplace_back(value.items[i]->text, to_json(*value.items[i + 1], depth + 1));
   return json;
 }
 
@@ -70,15 +75,19 @@ Json settings_of(const PickleValue& content, const std::string& path) {
   const PickleValue* args = content.find("args");
   if (args != nullptr && args->kind == Kind::dict) return to_json(*args);
   const PickleValue* cfg = content.find("cfg");
+  for (const PickleValue* settings : {args, cfg})
+    if (settings != nullptr && settings->kind == Kind::opaque)
+      throw DataError(path + ": its settings are an object of " + shown(settings->text) +
+                      ", which is not read; save the checkpoint again with a plain dict");
   const PickleValue* model = cfg == nullptr ? nullptr : cfg->find("model");
   const PickleValue* task = cfg == nullptr ? nullptr : cfg->find("task");
   if (model == nullptr || model->kind != Kind::dict)
     throw DataError(path + " is not a fairseq checkpoint: it has neither args nor cfg");
   Json json = to_json(*model);
   if (task == nullptr || task->kind != Kind::dict) return json;
-  const Json more = to_json(*task);
-  for (const auto& [key, value] : more.items())
-    if (!json.contains(key)) json[key] = value;
+  Json more = to_json(*task);
+  auto& members = json.get_ref<Json::object_t&>();  // those of the model come first and count
+  for (const auto& [key, value] : more.items()) members.emplace_back(key, value);
   return json;
 }
 
@@ -100,19 +109,30 @@ Json layers_json(const FamilyConfig& c, const std::string& ffn, const std::strin
 // "TOKEN COUNT" per line, after the implicit <s>, <pad>, </s> and <unk>.
 std::vector<std::string> read_dictionary(const std::string& path) {
   std::vector<std::string> tokens = {"<s>", "<pad>", "</s>", "<unk>"};
+  std::unordered_map<std::string, size_t> ids;
+  for (const std::string& token : tokens) ids.emplace(token, ids.size());
   const std::string text = read_regular_file(path, max_dictionary);
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     std::string_view line(text.data() + at, end - at);
     at = end + 1;
     constexpr std::string_view flag = " #fairseq:overwrite";
-    if (line.ends_with(flag)) line.remove_suffix(flag.size());
+    line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
+    const bool overwrites = line.ends_with(flag);
+    if (overwrites) line.remove_suffix(flag.size());
     const size_t space = line.rfind(' ');
     if (space == line.npos || space == 0 || space + 1 == line.size() ||
         line.find_first_not_of("0123456789", space + 1) != line.npos)
       throw DataError(path + ":" + std::to_string(tokens.size() - 3) +
                       ": expected a token, a space and its count");
-    tokens.emplace_back(line.substr(0, space));
+    const auto [known, added] = ids.emplace(line.substr(0, space), tokens.size());
+    if (!added && !overwrites)
+      throw DataError(path + ":" + std::to_string(tokens.size() - 3) + ": the token " +
+                      shown(known->first) + " occurs twice: end the line in \"" +
+                      std::string(flag) + "\" if it replaces the earlier one");
+    tokens.push_back(known->first);
+    const size_t before = std::exchange(known->second, tokens.size() - 1);
+    if (!added) tokens[before] = unnamed_row(int64_t(before));
   }
   return tokens;
 }
@@ -178,10 +198,10 @@ FairseqFiles read_fairseq(const std::string& directory) {
 
 // config.json, vocab-src.json, vocab-tgt.json. Tokens are converted to subword-nmt's notation:
 // "ab</w>" becomes "ab", "ab" becomes "ab@@".
-FairseqFiles read_fsmt(const std::string& directory, const Json& json) {
+FairseqFiles read_fsmt(const std::string& directory, const ModelSettings& settings) {
   FairseqFiles in;
   in.where = directory + "/config.json";
-  const FamilyConfig c(json, in.where);
+  const FamilyConfig c(settings.config(), in.where);
   in.what = "an FSMT model";
   in.provenance = "FSMT of Hugging Face";
   in.prefix = "model.";
@@ -193,6 +213,7 @@ FairseqFiles read_fsmt(const std::string& directory, const Json& json) {
   in.config["tie"] = c.flag("tie_word_embeddings", false) ? "all" : "target";
   const int64_t eos = c.size_or("eos_token_id", 2);
   in.special = {c.size_or("pad_token_id", 1), 3, c.size_or("decoder_start_token_id", eos), eos};
+  settings.refuse_tokens({in.special.pad});
   for (size_t side = 0; side < 2; ++side) {
     const std::string path = directory + (side == 0 ? "/vocab-src.json" : "/vocab-tgt.json");
     std::vector<std::string> tokens = read_token_ids(path);
@@ -335,8 +356,8 @@ ForeignModel import_fairseq(const std::string& directory) {
   return Fairseq(read_fairseq(directory)).import();
 }
 
-ForeignModel import_fsmt(const std::string& directory, const Json& config) {
-  return Fairseq(read_fsmt(directory, config)).import();
+ForeignModel import_fsmt(const std::string& directory, const ModelSettings& settings) {
+  return Fairseq(read_fsmt(directory, settings)).import();
 }
 
 }  // namespace tx

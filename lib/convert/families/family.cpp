@@ -106,13 +106,25 @@ ForeignModel import_model(const std::string& directory) {
                     "fairseq checkpoint and no model of tx-train");
   const Json json = read_object(path);
   const std::string type = FamilyConfig(json, path).text("model_type");
-  if (type == "marian") return import_marian(directory, json);
-  if (type == "m2m_100") return import_m2m100(directory, json);
-  if (type == "fsmt") return import_fsmt(directory, json);
-  if (type == "gpt2") return import_gpt2(directory, json);
-  if (type == "llama" || type == "mistral") return import_llama(directory, json);
-  throw DataError(path + ": model_type " + shown(type) +
-                  " is not supported; fsmt, gpt2, llama, m2m_100, marian and mistral are");
+  struct Family {
+    ForeignModel (*import)(const std::string&, const ModelSettings&);
+    int64_t start;  // as for ModelSettings
+    ModelSettings::Text text;
+  };
+  using Text = ModelSettings::Text;
+  static const std::map<std::string, Family> families = {
+      {"fsmt", {import_fsmt, 1, Text::tokens}},  {"gpt2", {import_gpt2, 0, Text::tokens}},
+      {"llama", {import_llama, 0, Text::raw}},   {"m2m_100", {import_m2m100, 2, Text::raw}},
+      {"marian", {import_marian, 1, Text::raw}}, {"mistral", {import_llama, 0, Text::raw}}};
+  const auto family = families.find(type);
+  if (family == families.end())
+    throw DataError(path + ": model_type " + shown(type) +
+                    " is not supported; fsmt, gpt2, llama, m2m_100, marian and mistral are");
+  const ModelSettings settings(directory, json, family->second.start, family->second.text);
+  ForeignModel model = family->second.import(directory, settings);
+  model.warnings = settings.warnings();
+  if (!settings.defaults().empty()) model.content.provenance["defaults"] = settings.defaults();
+  return model;
 }
 
 std::string bart_name(const std::string& ours) {
@@ -139,6 +151,17 @@ std::string llama_name(const std::string& ours) {
   if (ours == "output.weight") return "lm_head.weight";
   if (ours == "embedding.weight") return "model.embed_tokens.weight";
   return "model" + replaced(ours, parts).substr(ours.find('.'));
+}
+
+void check_rows(const ForeignTensors& from, const std::vector<std::string>& names, int64_t rows) {
+  for (const std::string& name : names) {
+    const ForeignTensor* tensor = from.find(name);
+    if (tensor == nullptr) continue;
+    if (tensor->shape.empty() || tensor->shape[0] < rows)
+      throw DataError(from.where() + ": " + name + " has shape " + shape_text(tensor->shape) +
+                      ", but vocab_size in config.json is " + std::to_string(rows));
+    return;
+  }
 }
 
 WeightRows WeightMap::take(const std::string& theirs, const std::vector<int64_t>& shape) {

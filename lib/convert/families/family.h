@@ -4,19 +4,26 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/base/json.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/convert/families/settings.h"
 #include "lib/convert/formats/tensors.h"
 
 namespace tx {
 
 struct ForeignModel {
   ModelContent content;
-  std::string what;                            // "a MarianMT model", for the user
+  std::string what;  // "a MarianMT model", for the user
+  std::vector<std::string> warnings;
   std::shared_ptr<const ForeignTensors> from;  // the tensors that the weights are read from
 };
+
+// Appended to the bytes of a SentencePiece model: a second normalizer_spec (3), which protocol
+// buffers merge into the first, with add_dummy_prefix (3) off.
+inline constexpr std::string_view without_prefix{"\x1A\x02\x18\x00", 4};
 
 // Limit on a configuration's layers per stack, checked before the parameter table is built.
 inline constexpr int64_t max_layers = 1000;
@@ -25,13 +32,13 @@ inline constexpr int64_t max_layers = 1000;
 // model. DataError: not recognised, or not supported.
 ForeignModel import_model(const std::string& directory);
 
-ForeignModel import_marian(const std::string& directory, const Json& config);  // "marian"
+ForeignModel import_marian(const std::string& directory, const ModelSettings& settings);
 ForeignModel import_fairseq(const std::string& directory);     // a checkpoint and its dictionaries
 ForeignModel import_marian_npz(const std::string& directory);  // model.npz and its vocabularies
-ForeignModel import_fsmt(const std::string& directory, const Json& config);    // "fsmt"
-ForeignModel import_gpt2(const std::string& directory, const Json& config);    // "gpt2"
-ForeignModel import_llama(const std::string& directory, const Json& config);   // "llama", "mistral"
-ForeignModel import_m2m100(const std::string& directory, const Json& config);  // "m2m_100"
+ForeignModel import_fsmt(const std::string& directory, const ModelSettings& settings);
+ForeignModel import_gpt2(const std::string& directory, const ModelSettings& settings);
+ForeignModel import_llama(const std::string& directory, const ModelSettings& settings);
+ForeignModel import_m2m100(const std::string& directory, const ModelSettings& settings);
 
 // The first of checkpoint_best.pt, checkpoint_last.pt, checkpoint.pt and model.pt that exists; ""
 // if none does.
@@ -74,6 +81,10 @@ std::string bart_name(const std::string& ours);
 // The same in Llama: "model.layers.0.mlp.up_proj.weight" for "decoder.layers.0.ffn.in_proj.weight".
 // For all weights of a decoder.
 std::string llama_name(const std::string& ours);
+
+// DataError if the first of these tensors that exists has fewer rows than vocab_size says: checked
+// before anything of that size is built.
+void check_rows(const ForeignTensors& from, const std::vector<std::string>& names, int64_t rows);
 
 // Reads weights by name and records which of the foreign tensors were used.
 class WeightMap {

@@ -103,15 +103,17 @@ class TransposedWeights {
 
 class Gpt2 {
  public:
-  Gpt2(const std::string& directory, const Json& json)
+  Gpt2(const std::string& directory, const ModelSettings& settings)
       : directory_(directory),
-        config_(json, directory + "/config.json"),
+        config_(settings.config(), directory + "/config.json"),
         tied_(config_.flag("tie_word_embeddings", true)),
         rows_(config_.size("vocab_size")),
         weights_(std::make_shared<TransposedWeights>(
             std::make_shared<ForeignTensors>(read_weights(directory)), config_.size("n_embd"),
             config_.size("n_layer", max_layers))),
         map_(weights_->tensors()) {
+    check_rows(weights_->tensors(), {"decoder.embedding.weight"}, rows_);
+    settings.refuse_tokens({});
     number_tokens();
   }
 
@@ -204,8 +206,8 @@ class Gpt2 {
 
 }  // namespace
 
-ForeignModel import_gpt2(const std::string& directory, const Json& config) {
-  return Gpt2(directory, config).import();
+ForeignModel import_gpt2(const std::string& directory, const ModelSettings& settings) {
+  return Gpt2(directory, settings).import();
 }
 
 }  // namespace tx

@@ -27,12 +27,14 @@ struct DecoderTokens {
 
 class TokensReader {
  public:
-  TokensReader(const std::string& directory, const FamilyConfig& config, int64_t rows)
-      : directory_(directory), config_(config), rows_(rows) {}
+  TokensReader(const std::string& directory, const FamilyConfig& config, int64_t rows,
+               const ModelSettings& settings)
+      : directory_(directory), config_(config), rows_(rows), settings_(settings) {}
 
   DecoderTokens read() {
     check_tokeniser();
     content_.model = read_sentencepiece(path_);
+    if (no_prefix_) content_.model += without_prefix;
     const PieceSplitter splitter(content_.model, path_);
     list(splitter.tokens());
     name_more_rows();
@@ -40,13 +42,15 @@ class TokensReader {
     TokenOrder order(texts_, special, directory_ + "/config.json", Start::own);
     content_.tokens = order.tokens();
     content_.theirs = {special.pad, special.unk, special.start, special.eos};
+    settings_.check_token("bos_token", texts_[size_t(special.start)]);
+    settings_.set_tokens(content_, order);
     for (const int64_t theirs : controls_)
       if (order.id(theirs) >= Vocabulary::specials) content_.controls.push_back(order.id(theirs));
     return {std::move(order), parse_vocabulary(mapped_bytes(content_), path_)};
   }
 
  private:
-  void check_tokeniser() const {
+  void check_tokeniser() {
     if (!file_exists(path_)) {
       if (file_exists(directory_ + "/tokenizer.json"))
         throw DataError(directory_ +
@@ -56,7 +60,10 @@ class TokensReader {
     }
     const std::string settings = directory_ + "/tokenizer_config.json";
     const Json json = object_or_empty(settings);
-    FamilyConfig(json, settings).must_be("add_bos_token", true);
+    const FamilyConfig tokenizer(json, settings);
+    tokenizer.must_be("add_bos_token", true);
+    tokenizer.must_be("add_eos_token", false);
+    no_prefix_ = !tokenizer.flag("add_prefix_space", true);
   }
 
   void list(const std::vector<ListedPiece>& tokens) {
@@ -97,7 +104,7 @@ class TokensReader {
   }
 
   SpecialIds special_ids(int64_t unk) const {
-    SpecialIds ids{-1, unk, one_id("bos_token_id"), one_id("eos_token_id")};
+    SpecialIds ids{-1, unk, config_.size("bos_token_id"), config_.size("eos_token_id")};
     const Json& pad = config_.json().value("pad_token_id", Json());
     const int64_t own = pad.is_number_unsigned() ? config_.size("pad_token_id") : -1;
     if (own >= 0 && own != unk && own != ids.start && own != ids.eos)
@@ -111,20 +118,11 @@ class TokensReader {
     return ids;
   }
 
-  // An id, or a list of one id.
-  int64_t one_id(const char* key) const {
-    const Json value = config_.json().value(key, Json());
-    if (!value.is_array()) return config_.size(key);
-    if (value.size() != 1)
-      config_.refuse(std::string(key) + " lists " + std::to_string(value.size()) +
-                     " tokens, but tx supports one: keep the one that ends a text");
-    const Json one{{key, value[0]}};
-    return FamilyConfig(one, directory_ + "/config.json").size(key);
-  }
-
   const std::string& directory_;
   const FamilyConfig& config_;
   int64_t rows_;
+  const ModelSettings& settings_;
+  bool no_prefix_ = false;
   std::string path_ = directory_ + "/tokenizer.model";
   MappedTokens content_;
   std::vector<std::string> texts_;
@@ -136,19 +134,19 @@ class TokensReader {
 // which no text contains, or an unused row. DataError: no tokenizer.model, more tokens than rows,
 // or texts that do not start with one bos and end with one eos.
 DecoderTokens read_decoder_tokens(const std::string& directory, const FamilyConfig& config,
-                                  int64_t rows) {
-  return TokensReader(directory, config, rows).read();
+                                  int64_t rows, const ModelSettings& settings) {
+  return TokensReader(directory, config, rows, settings).read();
 }
 
 class Llama {
  public:
-  Llama(const std::string& directory, const Json& json)
+  Llama(const std::string& directory, const ModelSettings& settings)
       : directory_(directory),
-        config_(json, directory + "/config.json"),
+        config_(settings.config(), directory + "/config.json"),
         mistral_(config_.text("model_type") == "mistral"),
         tied_(config_.flag("tie_word_embeddings", false)),
-        tokens_(read_decoder_tokens(directory, config_, config_.size("vocab_size"))),
         from_(std::make_shared<ForeignTensors>(read_weights(directory))),
+        tokens_(read_tokens(settings)),
         map_(*from_) {}
 
   ForeignModel import() {
@@ -170,6 +168,12 @@ class Llama {
   }
 
  private:
+  DecoderTokens read_tokens(const ModelSettings& settings) const {
+    const int64_t rows = config_.size("vocab_size");
+    check_rows(*from_, {"model.embed_tokens.weight", "lm_head.weight"}, rows);
+    return read_decoder_tokens(directory_, config_, rows, settings);
+  }
+
   Json model_json() const {
     config_.must_be("partial_rotary_factor", 1.0);
     const int64_t heads = config_.size("num_attention_heads", 65535);
@@ -260,15 +264,15 @@ class Llama {
   const std::string& directory_;
   FamilyConfig config_;
   bool mistral_, tied_;
-  DecoderTokens tokens_;
   std::shared_ptr<const ForeignTensors> from_;
+  DecoderTokens tokens_;
   WeightMap map_;
 };
 
 }  // namespace
 
-ForeignModel import_llama(const std::string& directory, const Json& config) {
-  return Llama(directory, config).import();
+ForeignModel import_llama(const std::string& directory, const ModelSettings& settings) {
+  return Llama(directory, settings).import();
 }
 
 }  // namespace tx

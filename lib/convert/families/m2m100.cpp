@@ -58,14 +58,19 @@ bool names_language(const std::string& text, bool nllb) {
 
 class Reader {
  public:
-  Reader(const std::string& directory, const FamilyConfig& config)
+  Reader(const std::string& directory, const FamilyConfig& config, const ModelSettings& own)
       : directory_(directory),
         config_(config),
+        own_(own),
         settings_(object_or_empty(directory + "/tokenizer_config.json")),
         nllb_(is_nllb()),
         rows_(config.size("vocab_size")) {}
 
   MultilingualTokens read() {
+    if (!file_exists(model_path_) && file_exists(directory_ + "/tokenizer.json"))
+      throw DataError(directory_ +
+                      " has no sentencepiece.bpe.model, only tokenizer.json, as transformers 5 "
+                      "saves it: copy sentencepiece.bpe.model from the original model");
     content_.model = read_sentencepiece(model_path_);
     nllb_ ? number_by_model() : number_by_list();
     base_ = int64_t(texts_.size());
@@ -79,9 +84,12 @@ class Reader {
                              config_.size_or("decoder_start_token_id", 2),
                              config_.size("eos_token_id")};
     TokenOrder order(texts_, special, directory_ + "/config.json");
+    own_.check_token("unk_token", "<unk>");
+    own_.check_token("eos_token", texts_[size_t(special.eos)]);
     content_.tokens = order.tokens();
     content_.theirs = {special.pad, special.unk, special.start, special.eos};
     take_languages(order);
+    own_.set_tokens(content_, order);
     return {order, stated()};
   }
 
@@ -226,12 +234,19 @@ class Reader {
       }
       return parse_vocabulary(mapped_bytes(content), model_path_);
     };
-    return {{vocabulary(settings_.value("src_lang", Json()), true),
-             vocabulary(settings_.value("tgt_lang", Json()), false)}};
+    Json target = settings_.value("tgt_lang", Json());
+    if (const int64_t first = own_.forced_bos(); first >= 0) {
+      target = first < rows_ ? texts_[size_t(first)] : "";
+      if (!names_language(text_of(target), nllb_))
+        throw DataError(directory_ + ": forced_bos_token_id " + std::to_string(first) +
+                        " is not a language, which is not supported");
+    }
+    return {{vocabulary(settings_.value("src_lang", Json()), true), vocabulary(target, false)}};
   }
 
   const std::string& directory_;
   const FamilyConfig& config_;
+  const ModelSettings& own_;
   const Json settings_;
   const bool nllb_;
   const int64_t rows_;
@@ -245,18 +260,19 @@ class Reader {
 
 // DataError: a file is missing, malformed or without languages, or there are more tokens than rows.
 MultilingualTokens read_multilingual_tokens(const std::string& directory,
-                                            const FamilyConfig& config) {
-  return Reader(directory, config).read();
+                                            const FamilyConfig& config, const ModelSettings& own) {
+  return Reader(directory, config, own).read();
 }
 
 class M2M100 {
  public:
-  M2M100(const std::string& directory, const Json& json)
+  M2M100(const std::string& directory, const ModelSettings& settings)
       : directory_(directory),
-        config_(json, directory + "/config.json"),
+        settings_(settings),
+        config_(settings.config(), directory + "/config.json"),
         tied_(config_.flag("tie_word_embeddings", true)),
-        tokens_(read_multilingual_tokens(directory, config_)),
         from_(std::make_shared<ForeignTensors>(read_weights(directory))),
+        tokens_(read_tokens()),
         map_(*from_) {}
 
   ForeignModel import() {
@@ -279,6 +295,11 @@ class M2M100 {
   }
 
  private:
+  MultilingualTokens read_tokens() const {
+    check_rows(*from_, {std::begin(embeddings), std::end(embeddings)}, config_.size("vocab_size"));
+    return read_multilingual_tokens(directory_, config_, settings_);
+  }
+
   static constexpr const char* embeddings[] = {"model.shared.weight",
                                                "model.encoder.embed_tokens.weight",
                                                "model.decoder.embed_tokens.weight"};
@@ -310,9 +331,10 @@ class M2M100 {
   // Zeros, except that bos, the copy of </s> that starts the decoder, is never output.
   WeightRows zero_bias() const {
     const int64_t count = tokens_.order.size() - 1;
-    return tokens_.order.bias({1, count, [count](int64_t, int64_t rows, float* to) {
-                                 std::fill(to, to + rows * count, 0.0f);
-                               }});
+    return tokens_.order.bias(
+        settings_.masked({1, count, [count](int64_t, int64_t rows, float* to) {
+                            std::fill(to, to + rows * count, 0.0f);
+                          }}));
   }
 
   WeightRows rows_of(const ParameterEntry& e) {
@@ -332,17 +354,18 @@ class M2M100 {
   }
 
   const std::string& directory_;
+  const ModelSettings& settings_;
   FamilyConfig config_;
   bool tied_;
-  MultilingualTokens tokens_;
   std::shared_ptr<const ForeignTensors> from_;
+  MultilingualTokens tokens_;
   WeightMap map_;
 };
 
 }  // namespace
 
-ForeignModel import_m2m100(const std::string& directory, const Json& config) {
-  return M2M100(directory, config).import();
+ForeignModel import_m2m100(const std::string& directory, const ModelSettings& settings) {
+  return M2M100(directory, settings).import();
 }
 
 }  // namespace tx

@@ -1,6 +1,7 @@
 // Hugging Face's MarianMT, the format of OPUS-MT models: post-norm, biases everywhere, embeddings
 // scaled by sqrt(d_model), sinusoids in halves, an output bias. The decoder starts with pad, whose
-// row is zeros; its logit may be the largest, so it must be excluded from the output.
+// row is zeros; its logit may be the largest. It is not part of the softmax, as in CTranslate2 and
+// in transformers where it searches greedily or with renormalize_logits.
 //
 // source.spm and target.spm tokenise text; the ids come from vocab.json for both sides, or from
 // target_vocab.json for the target.
@@ -17,9 +18,10 @@ namespace {
 
 class Marian {
  public:
-  Marian(const std::string& directory, const Json& json)
+  Marian(const std::string& directory, const ModelSettings& settings)
       : directory_(directory),
-        config_(json, directory + "/config.json"),
+        settings_(settings),
+        config_(settings.config(), directory + "/config.json"),
         shared_(config_.flag("share_encoder_decoder_embeddings", true)),
         tied_(config_.flag("tie_word_embeddings", true)),
         from_(std::make_shared<ForeignTensors>(read_weights(directory))),
@@ -59,12 +61,13 @@ class Marian {
                         directory_ + "/config.json says " + std::to_string(rows));
       const auto unk = std::find(tokens.begin(), tokens.end(), "<unk>");
       if (unk == tokens.end()) throw DataError(path + " has no token <unk>");
-      const int64_t pad = config_.size("pad_token_id");
-      orders_.emplace_back(
-          tokens,
-          SpecialIds{pad, unk - tokens.begin(), config_.size_or("decoder_start_token_id", pad),
-                     config_.size("eos_token_id")},
-          path);
+      settings_.check_token("unk_token", "<unk>");
+      const int64_t pad = config_.size("pad_token_id"), eos = config_.size("eos_token_id");
+      if (eos < rows) settings_.check_token("eos_token", tokens[size_t(eos)]);
+      orders_.emplace_back(tokens,
+                           SpecialIds{pad, unk - tokens.begin(),
+                                      config_.size_or("decoder_start_token_id", pad), eos},
+                           path);
     }
   }
 
@@ -92,32 +95,15 @@ class Marian {
     for (int id = 0; id < Vocabulary::specials; ++id)
       content.theirs.push_back(orders_[side].from(id));
     content.model = read_sentencepiece(directory_ + name);
-    if (side == 1) content.forbidden = forbidden();
+    if (side == 1) settings_.set_tokens(content, orders_[1]);
     return parse_vocabulary(mapped_bytes(content), directory_ + name);
-  }
-
-  // bad_words_ids: [[id], ...], in config.json of older models.
-  std::vector<int> forbidden() const {
-    const std::string other = directory_ + "/generation_config.json";
-    Json words = config_.json().value("bad_words_ids", Json());
-    if (words.is_null() && file_exists(other))
-      words = read_object(other).value("bad_words_ids", Json());
-    std::vector<int> ids;
-    for (const Json& word : words) {
-      const bool one = word.is_array() && word.size() == 1 && word[0].is_number_unsigned();
-      const int id =
-          one ? orders_[1].id(int64_t(std::min(word[0].get<uint64_t>(), uint64_t(1) << 40))) : -1;
-      if (id < 0) config_.refuse("bad_words_ids must be lists of one id each");
-      if (id != Vocabulary::pad) ids.push_back(id);  // always forbidden
-    }
-    return ids;
   }
 
   WeightRows rows_of(const ParameterEntry& e) {
     const int64_t d = e.cols;
     if (e.name == "output.bias") {
       const int64_t count = orders_[1].size() - 1;
-      return orders_[1].bias(map_.take("final_logits_bias", {count}));
+      return orders_[1].bias(settings_.masked(map_.take("final_logits_bias", {count})), true);
     }
     if (e.name == "embedding.weight") return embedding(0, {"shared"}, d);
     if (e.name == "encoder.embedding.weight") return embedding(0, {"encoder.embed_tokens"}, d);
@@ -145,6 +131,7 @@ class Marian {
   }
 
   const std::string& directory_;
+  const ModelSettings& settings_;
   FamilyConfig config_;
   bool shared_, tied_;
   std::shared_ptr<const ForeignTensors> from_;
@@ -154,8 +141,8 @@ class Marian {
 
 }  // namespace
 
-ForeignModel import_marian(const std::string& directory, const Json& config) {
-  return Marian(directory, config).import();
+ForeignModel import_marian(const std::string& directory, const ModelSettings& settings) {
+  return Marian(directory, settings).import();
 }
 
 }  // namespace tx

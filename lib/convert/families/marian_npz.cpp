@@ -110,6 +110,7 @@ class MarianNpz {
     pre_norm_ = model.content.config.pre_norm();
     model.content.vocabularies = Vocabularies({vocabulary(0), vocabulary(1)});
     model.content.provenance = Json{{"converted", "Marian"}};
+    read_decoder(model);
     for (const ParameterEntry& e : parameter_table(model.content.config))
       model.content.weights.push_back(float_tensor(e, rows_of(e), "F32"));
     map_.ignore("special:model.yml");
@@ -118,6 +119,23 @@ class MarianNpz {
   }
 
  private:
+  // Defaults of the search, from decoder.yml.
+  void read_decoder(ForeignModel& model) const {
+    const FamilyConfig decoder(in_.decoder, in_.decoder_path);
+    Json& defaults = model.content.provenance["defaults"] = Json::object();
+    if (decoder.has("beam-size")) defaults["beam"] = decoder.size("beam-size", 1000);
+    if (decoder.has("normalize")) defaults["alpha"] = decoder.real("normalize", 0);
+    if (decoder.real("normalize", 0) != 0)
+      model.warnings.push_back(in_.decoder_path + ": normalize becomes --alpha, which divides by " +
+                               "((5 + length) / 6)^X instead of length^X");
+    for (const char* key : {"word-penalty", "output-sampling", "force-decode", "right-left"})
+      if (decoder.has(key) && !decoder.json()[key].empty() && decoder.json()[key] != 0 &&
+          decoder.json()[key] != false)
+        model.warnings.push_back(in_.decoder_path + " has " + key + " " +
+                                 to_text(decoder.json()[key]) + ", which tx does not have");
+    if (defaults.empty()) model.content.provenance.erase("defaults");
+  }
+
   Json model_json() const {
     return Json{{"kind", "encoder-decoder"},
                 {"source_vocabulary", orders_[0].size()},
@@ -186,7 +204,9 @@ class MarianNpz {
 
   // By default Marian outputs neither <unk> nor bytes below 0x20.
   std::vector<int> forbidden(const MarianNpzFiles::Side& side) const {
-    std::vector<int> ids = {Vocabulary::unk};
+    std::vector<int> ids;
+    if (!FamilyConfig(in_.decoder, in_.decoder_path).flag("allow-unk", false))
+      ids.push_back(Vocabulary::unk);
     for (size_t id = 0; id < side.tokens.size() && side.bytes; ++id)
       if (side.tokens[id].size() == 6 &&
           (side.tokens[id].starts_with("<0x0") || side.tokens[id].starts_with("<0x1")))

@@ -25,6 +25,8 @@ struct NamedFiles {
   std::string model, model_from;  // and the settings file that names it
   std::vector<std::string> vocabularies;
   std::string vocabularies_from;
+  Json decoder = Json::object();
+  std::string decoder_path;
 };
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -46,6 +48,10 @@ NamedFiles read_named(const std::string& directory) {
     const std::string path = directory + "/" + file;
     if (!file_exists(path)) continue;
     const Json settings = parse_flat_yaml(read_regular_file(path, max_text), path);
+    if (named.decoder_path.empty() && path.ends_with("decoder.yml")) {
+      named.decoder = settings;
+      named.decoder_path = path;
+    }
     std::vector<std::string> models = names_in(settings, "models", path);
     if (models.empty()) models = names_in(settings, "model", path);
     if (models.size() > 1)
@@ -110,7 +116,7 @@ void read_list(Side& side) {
   const std::string text = read_regular_file(side.path, max_text);
   const bool json = text.find_first_not_of(" \t\r\n") != text.npos &&
                     text[text.find_first_not_of(" \t\r\n")] == '{';
-  const Json pairs = json ? parse_long_object(text, side.path) : parse_flat_yaml(text, side.path);
+  const Json pairs = json ? parse_json(text, side.path) : parse_flat_yaml(text, side.path);
   side.tokens = tokens_by_id(pairs, side.path);
   // Nematus has other names for the first two.
   const auto find = [&](const char* name, const char* older, size_t at) {
@@ -162,6 +168,8 @@ MarianNpzFiles read_marian_npz(const std::string& directory) {
   MarianNpzFiles in;
   in.path = model_path(directory, named);
   in.where = in.path + ": " + settings_array;
+  in.decoder = named.decoder;
+  in.decoder_path = named.decoder_path;
   in.weights = std::make_shared<ForeignTensors>(read_npz(in.path));
   if (in.weights->find(settings_array) == nullptr)
     throw DataError(in.path + " is not a Marian model: it has no array " + settings_array);

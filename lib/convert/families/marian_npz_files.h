@@ -22,6 +22,8 @@ struct MarianNpzFiles {
   std::string path;   // of the model
   std::string where;  // names the settings in messages
   Json settings;      // the text in its array special:model.yml
+  Json decoder;       // the first decoder.yml, or empty
+  std::string decoder_path;
   std::array<Side, 2> sides;
   std::shared_ptr<const ForeignTensors> weights;
 };

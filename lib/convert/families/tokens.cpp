@@ -66,18 +66,19 @@ WeightRows TokenOrder::rows(WeightRows theirs) const {
           }};
 }
 
-WeightRows TokenOrder::bias(WeightRows theirs) const {
-  return {1, size(), [from = from_, theirs = std::move(theirs)](int64_t, int64_t count, float* to) {
+WeightRows TokenOrder::bias(WeightRows theirs, bool without_pad) const {
+  return {1, size(), [=, from = from_](int64_t, int64_t count, float* to) {
             if (count == 0) return;
             std::vector<float> all(size_t(theirs.cols));
             theirs.read(0, 1, all.data());
             for (size_t i = 0; i < from.size(); ++i) to[i] = all[size_t(from[i])];
             to[Vocabulary::bos] = never;
+            if (without_pad) to[Vocabulary::pad] = never;
           }};
 }
 
 std::vector<std::string> read_token_ids(const std::string& path) {
-  return tokens_by_id(read_long_object(path), path);
+  return tokens_by_id(read_object(path), path);
 }
 
 std::vector<std::string> tokens_by_id(const Json& json, const std::string& path) {

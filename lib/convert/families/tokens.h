@@ -34,8 +34,9 @@ class TokenOrder {
   int id(int64_t theirs) const;  // -1: no such token
   // Their embedding rows in our order.
   WeightRows rows(WeightRows theirs) const;
-  // Their output bias in our order; bos, which must be a copy, gets `never`.
-  WeightRows bias(WeightRows theirs) const;
+  // Their output bias in our order; bos, which must be a copy, gets `never`, and pad if it is not
+  // part of the softmax either.
+  WeightRows bias(WeightRows theirs, bool without_pad = false) const;
 
  private:
   std::vector<std::string> tokens_;

@@ -84,20 +84,4 @@ std::string read_sentencepiece(const std::string& path) {
   return read_regular_file(path, int64_t(1) << 28);
 }
 
-Json parse_long_object(std::string_view text, const std::string& where) {
-  const auto sorted = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
-  if (sorted.is_discarded()) parse_json(text, where);  // throws the error
-  if (!sorted.is_object()) throw DataError(where + " is not a JSON object");
-  Json object = Json::object();
-  auto& members = object.get_ref<Json::object_t&>();  // emplace_back: no linear search for the key
-  for (const auto& [key, value] : sorted.items())
-    members.emplace_back(key, value.is_structured() ? Json() : Json(value));
-  return object;
-}
-
-Json read_long_object(const std::string& path) {
-  constexpr int64_t max = int64_t(1) << 28;  // bytes
-  return parse_long_object(read_regular_file(path, max), path);
-}
-
 }  // namespace tx

@@ -18,10 +18,4 @@ Json object_or_empty(const std::string& path, const char* without = nullptr);
 // The bytes of a SentencePiece model. DataError: missing, or larger than 256 MiB.
 std::string read_sentencepiece(const std::string& path);
 
-// A JSON object with very many members, such as {"token": 17, ...}: O(n log n), where parse_json()
-// is quadratic. Members are sorted by key; nested objects and lists become null. Throws as
-// parse_json() does, and DataError if `text` is not an object.
-Json parse_long_object(std::string_view text, const std::string& where);
-Json read_long_object(const std::string& path);
-
 }  // namespace tx

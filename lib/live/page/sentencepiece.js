@@ -227,7 +227,7 @@ class PieceModel {
     for (const field = new FieldReader(bytes); field.next();) {
       if (field.number === 1) this.readPiece(field.message());
       if (field.number === 2) this.readTraining(field.message());
-      if (field.number === 3) normalizer = field.content();
+      if (field.number === 3) normalizer += field.content();  // a second one is merged
       if (field.number === 5) denormalizer = field.content();
     }
     this.unknown = this.types.indexOf(unknownPiece);

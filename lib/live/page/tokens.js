@@ -180,6 +180,7 @@ class MappedVocabulary extends Vocabulary {
     this.opening = content.prefix ?? [];
     this.firstToken = content.first ?? -1;
     if (content.closing?.length > 0) this.closing = content.closing;
+    this.ends = content.ends ?? [];
     this.model = new PieceModel(bytes.slice(end + 1), false);
   }
 

@@ -1,12 +1,13 @@
 // What a model does with a text, and the trace of what it did last.
 class Translator {
-  // vocabulary: { forbidden, byteOf, firstToken, closing } of the predicted side.
-  constructor(engine, { forbidden, byteOf = null, firstToken = -1, closing = [eosId] }) {
+  // vocabulary: { forbidden, byteOf, firstToken, closing, ends } of the predicted side.
+  constructor(engine, { forbidden, byteOf = null, firstToken = -1, closing = [eosId], ends = [] }) {
     this.engine = engine;
     this.forbidden = new Set(forbidden);
     this.guard = byteOf && byteOf.some((byte) => byte >= 0x80) ? new Utf8Guard(byteOf) : null;
     this.lead = firstToken >= 0 ? [firstToken] : [];  // read after <s>, before the output
     this.closing = closing;
+    this.ends = ends;  // end an output as </s> does
     this.last = null;  // the input of the last trace
   }
 
@@ -75,6 +76,11 @@ class Translator {
       progress?.(outputs[0]);
       const logP = await decoder.step(search.rows.map(({ parent }, r) => (
         { parent, token: outputs[r].at(-1) ?? begin.at(-1) })));
+      outputs.forEach((_, r) => this.ends.forEach((id) => {
+        const row = r * engine.vocabulary;
+        logP[row + eosId] = Math.max(logP[row + eosId], logP[row + id]);
+        logP[row + id] = -Infinity;
+      }));
       const tops = outputs.map((output, r) => this.top(logP, r, output, left,
         Math.max(top, 2 * beam)));
       const candidates = tops.map((list, r) => {

@@ -31,8 +31,9 @@ BatchSearch::BatchSearch(Backend& backend, std::span<const Transformer* const> m
       scorer_(backend, models, dtype,
               options.sample || options.forced_target
                   ? 0
-                  : Beam::candidates(options, forbidden_.size()),
+                  : Beam::candidates(options, forbidden_.size() + options.ends.size()),
               filters_) {
+  if (!options.forced_target) scorer_.end_at(options.ends);
   for (const Transformer* model : models) longest_ = std::min(longest_, model->longest());
   longest_ -= lead();
 }

@@ -1,10 +1,13 @@
 #include "lib/search/engine/scorer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "lib/base/error.h"
+#include "lib/subword/vocabulary.h"
 
 namespace tx {
 
@@ -215,7 +218,28 @@ Scores Scorer::step(std::span<const IncrementalDecoder::Row> rows) {
       spread(part, values_.data() + (part.first + i) * vocabulary_);
     if (top_) spread_best(part);
   }
+  if (!ends_.empty()) join_ends();
   return {values_.data(), top_ ? best_.data() + count : nullptr, int64_t(width)};
+}
+
+void Scorer::join_ends() {
+  const float none = -std::numeric_limits<float>::infinity();
+  const auto ends = [&](int32_t id) {
+    return id == Vocabulary::eos || std::ranges::count(ends_, id) > 0;
+  };
+  for (size_t first = 0; top_ && first < values_.size(); first += size_t(top_)) {
+    bool found = false;
+    for (int32_t& id : ids().subspan(first, size_t(top_)))
+      if (ends(id)) id = std::exchange(found, true) ? -1 : int32_t(Vocabulary::eos);
+  }
+  for (size_t first = 0; !top_ && first < values_.size(); first += size_t(vocabulary_)) {
+    float& eos = values_[first + Vocabulary::eos];
+    for (const int id : ends_) {
+      const float other = std::exchange(values_[first + size_t(id)], none);
+      const float max = std::max(eos, other);
+      if (max > none) eos = max + std::log(std::exp(eos - max) + std::exp(other - max));
+    }
+  }
 }
 
 const Scorer::Part& Scorer::part_of(int64_t row) const {
@@ -243,6 +267,11 @@ std::span<const float> Scorer::look_again(std::span<const int32_t> rows) {
   }
   for (size_t i = 0; i < rows.size(); ++i)
     spread(part_of(rows[i]), whole_.data() + int64_t(i) * vocabulary_);
+  for (size_t first = 0; first < whole_.size(); first += size_t(vocabulary_))
+    for (const int id : ends_) {
+      float &eos = whole_[first + Vocabulary::eos], &other = whole_[first + size_t(id)];
+      eos = std::max(eos, std::exchange(other, -std::numeric_limits<float>::infinity()));
+    }
   return whole_;
 }
 

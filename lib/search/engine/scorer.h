@@ -57,6 +57,10 @@ class Scorer {
   // Restricts each sentence to a list of tokens; log P is normalised over the list.
   void use_lists() { lists_ = std::make_unique<TokenLists>(backend_, vocabulary_); }
 
+  // Tokens that end an output. Among candidates, the best of them and <eos> becomes <eos> and the
+  // others -1; where every token has a value, <eos> gets the sum of their probabilities.
+  void end_at(std::vector<int> tokens) { ends_ = std::move(tokens); }
+
   // As in IncrementalDecoder. With use_lists(), admit() takes a list for each source.
   void open(const IncrementalDecoder::Capacity& capacity);
   size_t bytes(const IncrementalDecoder::Capacity& capacity);
@@ -86,6 +90,7 @@ class Scorer {
   Matrix average(std::span<const IncrementalDecoder::Row> rows);
   void spread_best(const Part& part);
   void spread(const Part& part, float* row);
+  void join_ends();
   void reserve(int64_t rows);
   bool ensemble() const { return decoders_.size() > 1; }
 
@@ -104,6 +109,7 @@ class Scorer {
   Matrix last_;                             // of step(): one model's logits, or sum_
   std::vector<float> values_, whole_, narrow_;
   std::vector<int32_t> best_;
+  std::vector<int> ends_;
 };
 
 }  // namespace tx

@@ -21,6 +21,7 @@ Shortlist::Shortlist(const SearchOptions& options, const Vocabulary& source,
     : texts_(target),
       table_(read_lexical_table(options.shortlist, source, target)),
       forbidden_(forbidden_tokens(target)),
+      ends_(ending_tokens(target)),
       source_byte_(bytes_of(source)),
       target_byte_(bytes_of(target)) {
   table_.keep_best(size_t(options.shortlist_first), size_t(options.shortlist_best));
@@ -56,6 +57,7 @@ std::vector<int32_t> Shortlist::list(const Source& source) const {
     if (target_byte_[id]) held[id] = spells;
   for (const int id : forbidden_) held[size_t(id)] = false;
   held[Vocabulary::eos] = true;
+  for (const int id : ends_) held[size_t(id)] = true;
   for (const int id : source.prefix) held[size_t(id)] = true;
   add_rest(source.rest, held);
   for (const std::vector<int>& phrase : source.phrases)

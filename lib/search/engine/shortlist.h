@@ -26,7 +26,7 @@ class Shortlist {
 
   TokenTexts texts_;
   LexicalTable table_;
-  std::vector<int> forbidden_;
+  std::vector<int> forbidden_, ends_;
   std::vector<bool> source_byte_, target_byte_;  // by id
 };
 

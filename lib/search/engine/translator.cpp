@@ -9,6 +9,7 @@
 #include "lib/checkpoint/model_file.h"
 #include "lib/search/engine/continuation.h"
 #include "lib/search/rules/rule.h"
+#include "lib/subword/mapped.h"
 
 namespace tx {
 
@@ -130,6 +131,7 @@ Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSe
     options_.search.first_token = first_token(models_->target());
     options_.search.closing = closing_tokens(models_->source());
   }
+  options_.search.ends = ending_tokens(models_->target());
   options_ = options_.resolved();
   if (!options_.search.shortlist.empty() && !options_.search.forced_target) {
     if (options_.device == "cuda")

@@ -234,6 +234,13 @@ bool DecodeOptions::live(const Translator& model) const {
          ::isatty(STDOUT_FILENO) != 0;
 }
 
+void DecodeOptions::set_defaults(Options& options) {
+  const std::string model = translator.models.empty() ? "" : translator.models.front();
+  if (describe_only || !names_model(model)) return;  // reported later
+  translator.search.set_defaults(options, defaults_of_model(model), model,
+                                 [&] { options.check(); });
+}
+
 void DecodeOptions::resolve(const Options& options) {
   if (stream && !one_hypothesis())
     throw UsageError(

@@ -28,6 +28,8 @@ struct DecodeOptions {
   const std::string& second_text() const { return target.empty() ? phrases : target; }
   std::string description() const;     // of the models, for --describe
   TranslatorOptions compared() const;  // the same options for the model of --compare
+  // The defaults of the model, while the command line is parsed.
+  void set_defaults(Options& options);
   // Sets dependent options. UsageError if options contradict each other.
   void resolve(const Options& options);
   // Call once the kind of the models is known. UsageError for an option that it does not support.

@@ -165,7 +165,8 @@ def texts(model, tokenizer, lines, **options):
 
 
 def log_p(model, tokenizer, source, target, language=None):
-    """log P of the target, without the language token, which is given."""
+    """log P of the target, without the language token, which is given. MarianMT never outputs <pad>:
+    it is not part of the softmax."""
     if language is None:
         batch = tokenizer(source, text_target=target, return_tensors="pt")
         labels = batch["labels"]
@@ -174,8 +175,10 @@ def log_p(model, tokenizer, source, target, language=None):
         pieces = tokenizer(target, add_special_tokens=False)["input_ids"]
         batch["labels"] = labels = torch.tensor([[language] + pieces + [tokenizer.eos_token_id]])
     with torch.no_grad():
-        logits = model(**batch).logits[0].log_softmax(-1)
-    return logits.gather(1, labels[0][:, None])[0 if language is None else 1:].sum().item()
+        logits = model(**batch).logits[0]
+    if language is None:
+        logits[:, tokenizer.pad_token_id] = -float("inf")
+    return logits.log_softmax(-1).gather(1, labels[0][:, None])[0 if language is None else 1:].sum().item()
 
 
 def compare(bin, seed, what, make=make_folder, target=None, **shape):

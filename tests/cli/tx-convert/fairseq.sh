@@ -5,7 +5,10 @@ golden=$TX_SOURCE/tests/golden/fairseq
 expect_status 0 tx-convert -o fairseq.safetensors "$golden"
 expect_stderr 'tx-convert: wrote fairseq.safetensors, converted from a Transformer of fairseq'
 expect_status 0 tx-convert -o fsmt.safetensors "$TX_SOURCE/tests/golden/fsmt"
-expect_stderr 'tx-convert: wrote fsmt.safetensors, converted from an FSMT model'
+expect_stderr_contains 'tx-convert: wrote fsmt.safetensors, converted from an FSMT model'
+expect_stderr_contains 'settings that tx does not have, so that outputs can differ: max_length 200'
+expect_status 0 tx-decode -m fsmt.safetensors --describe
+last_stdout | grep -qxF -e '  --beam 5' || fail 'the default of --beam is missing'
 scored() { # MODEL
   expect_status 0 tx-decode -m "$1" --precision fp32 --tgt "$golden/target.de" "$golden/source.en"
   last_stdout | cut -f 2 > ours
@@ -47,11 +50,25 @@ for model in fairseq spm; do
 done
 expect_same fairseq.scores spm.scores
 
+# A token that occurs twice is that of the later row.
+cp -r "$golden" twice
+sed -i -e '3s/.*/dog 1/' -e '5s/$/ #fairseq:overwrite/' twice/dict.en.txt
+grep -q '^dog .*overwrite' twice/dict.en.txt || fail 'the fifth token is not dog'
+expect_status 0 tx-convert -q -o twice.safetensors twice
+for model in fairseq twice; do
+  tx-decode -m $model.safetensors --precision fp32 --tgt "$golden/target.de" "$golden/source.en" |
+    cut -f 2 > $model.scores
+  paste $model.scores "$golden/source.en" | grep -v abc > $model.lines
+done
+expect_same fairseq.lines twice.lines
+
 . "$TX_SOURCE/tests/cli/broken_folder.sh"
 rm f/dict.de.txt
 refused 'cannot read f/dict.tgt.txt'
 sed -i 3d f/dict.de.txt
 refused 'f/dict.de.txt has 18 tokens including <s>, <pad>, </s> and <unk>, but decoder.embed_tokens'
+sed -i '3s/.*/cold 1/' f/dict.en.txt
+refused 'the token "cold" occurs twice: end the line in " #fairseq:overwrite"'
 sed -i '3s/ .*//' f/dict.en.txt
 refused 'f/dict.en.txt:3: expected a token, a space and its count'
 head -c 20000 f/checkpoint_best.pt > cut && mv cut f/checkpoint_best.pt

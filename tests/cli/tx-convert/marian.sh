@@ -23,7 +23,9 @@ expect_status 0 tx-convert -q -o again.safetensors hf
 expect_status 0 tx-decode -m again.safetensors --precision fp32 --beam 1 --max-extra 12 \
   "$folder/source.en"
 expect_stdout_file "$folder/greedy.de"
-expect_same m.safetensors again.safetensors
+expect_status 0 tx-convert -q --to marian -o hf2 again.safetensors
+expect_same hf/model.safetensors hf2/model.safetensors
+expect_same hf/vocab.json hf2/vocab.json
 
 # Fine-tuning keeps the vocabulary and reduces the loss.
 tx-train -q --init m.safetensors --src "$folder/source.en" --tgt "$folder/target.de" --steps 30 \

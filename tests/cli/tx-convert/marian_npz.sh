@@ -25,13 +25,30 @@ done
 # Files that name the vocabularies; without them, vocab.spm is used for both. JSON is accepted too.
 mkdir named
 cp "$golden/tied/vocab.spm" named/vocab.spm
+printf 'beam-size: 12\nnormalize: 0\n' > named/model.npz.decoder.yml
 cp "$golden/tied/model.npz" named/model.npz
 expect_status 0 tx-convert -q -o again named
 expect_same again tied.safetensors
+rm named/model.npz.decoder.yml
 mv named/model.npz named/best.npz
 printf 'models: [far/away/best.npz]\nvocabs: [/a/vocab.spm, vocab.spm]\n' > named/decoder.yml
+printf 'beam-size: 12\nnormalize: 0\n' >> named/decoder.yml
 expect_status 0 tx-convert -q -o again named
 expect_same again tied.safetensors
+
+# The settings of Marian's decoder are defaults.
+printf 'beam-size: 6\nnormalize: 1.0\nword-penalty: 0.5\nallow-unk: true\nn-best: false\n' \
+  > named/model.npz.decoder.yml
+sed -i '/beam-size/d; /normalize/d' named/decoder.yml
+mv named/decoder.yml named/config.yml
+expect_status 0 tx-convert -q -o own named
+expect_stderr_contains 'named/model.npz.decoder.yml has word-penalty 0.5, which tx does not have'
+expect_stderr_contains 'normalize becomes --alpha'
+expect_status 0 tx-decode -m own --describe
+last_stdout | grep -A 2 '^defaults' > shown
+printf 'defaults\n  --beam 6\n  --alpha 1.0\n' > wanted
+expect_same wanted shown
+
 cp -r "$golden/pre" json
 awk 'BEGIN { printf "{" }
   { sub(/: /, "\": "); sub(/^/, "\""); printf "%s%s", (NR > 1 ? ", " : ""), $0 }

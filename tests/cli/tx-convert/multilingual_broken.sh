@@ -11,7 +11,11 @@ refused 'has shape'
 edit config.json 's/{/{ "tie_word_embeddings": false,/'
 refused 'f has no lm_head.weight, but tie_word_embeddings in config.json is false'
 edit config.json 's/"eos_token_id": 2/"eos_token_id": 1/'
+refused 'eos_token_id is 2, without the token that ends sources, 1 in config.json'
+rm f/generation_config.json
+edit config.json 's/"eos_token_id": 2/"eos_token_id": 1/'
 refused 'pad, unk and eos must be three different tokens'
+rm f/generation_config.json
 edit config.json 's/"decoder_start_token_id": 2/"decoder_start_token_id": 200/'
 refused 'the id of the decoder'"'"'s start token is 200, but there are'
 edit config.json 's/"decoder_layers": 2/"decoder_layers": 3/'
@@ -31,6 +35,10 @@ echo '{"tokenizer_class": "NllbTokenizer"}' > f/tokenizer_config.json
 refused 'f has no languages'
 rm f/sentencepiece.bpe.model
 refused 'cannot read f/sentencepiece.bpe.model'
+mv f/sentencepiece.bpe.model f/tokenizer.json
+refused 'f has no sentencepiece.bpe.model, only tokenizer.json'
+edit generation_config.json 's/{/{"forced_bos_token_id": 4,/'
+refused 'forced_bos_token_id 4 is not a language'
 cp "$TX_SOURCE/tests/golden/m2m100/vocab.json" f/vocab.json
 edit tokenizer_config.json 's/"NllbTokenizer"/"M2M100Tokenizer"/'
 edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 30/'
