@@ -90,7 +90,8 @@ void read_pickles(TorchFile& file, std::string_view bytes) {
   const std::string& path = file.tensors.where();
   for (int i = 0; i < 2; ++i) {
     const Pickle number(bytes, path);
-    if (number.value().kind == Kind::opaque) refuse_opaque(number.value(), path);
+    const Kind kind = number.value().kind;
+    if (kind == Kind::opaque || kind == Kind::name) refuse_opaque(number.value(), path);
   }
   const Pickle machine(bytes, path);
   const PickleValue* little = machine.value().find("little_endian");
