@@ -205,14 +205,22 @@ BOOST_AUTO_TEST_CASE(values_of_unknown_classes) {
 // A state that two objects share belongs to both.
 BOOST_AUTO_TEST_CASE(a_state_that_is_used_twice) {
   const std::string key = "X" + little(1, 4) + "k", make = "cargparse\nNamespace\n)R";
-  std::string bytes = "](" + make + "}(" + key + "K\x05uq\x01b" + make + "h\x01bh\x01" + "e.";
+  std::string bytes = "](" + make + "}(" + key +
+                      "K\x05uq\x01"
+                      "b" +
+                      make +
+                      "h\x01"
+                      "bh\x01" +
+                      "e.";
   std::string_view rest = bytes;
   const Pickle pickle(rest, "F");
   for (const PickleValue* item : pickle.value().items) BOOST_TEST(item->find("k")->integer == 5);
   // But not to very many.
   bytes = "](" + make + "}(";
   for (int i = 0; i < 1000; ++i) bytes += key + "N";
-  bytes += "uq\x01b";
+  bytes +=
+      "uq\x01"
+      "b";
   for (int i = 0; i < 1000; ++i) bytes += make + "h\x01" + "b";
   rest = bytes += "e.";
   BOOST_TEST(message_of<DataError>([&] { Pickle(rest, "F"); }) ==
