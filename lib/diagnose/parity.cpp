@@ -151,7 +151,11 @@ Task make_task(TrainOptions& options, Options& given, const Log& log) {
   const auto [vocabularies, corpora] =
       resumes ? reopen_data(options, run, run.complete_steps().back(), config, log)
               : open_data(options, run, config, log);
-  if (preset_is_open(options, given)) settle_preset(options, given, corpora);
+  if (preset_is_open(options, given)) {
+    const PresetChoice choice = settle_preset(options, given, corpora);
+    if (options.init.empty())
+      log.info("preset " + choice.name + ", " + choice.why + "; override with --preset");
+  }
   Task task{options, options.model_config(), {}, {}, 0};
   if (options.init.empty())
     task.config.set_vocabularies(vocabularies.sizes());

@@ -13,9 +13,14 @@ expect_stderr_contains 'standard input:1: has a NUL byte'
 expect_stderr_contains 'standard input:2: ends with CR LF'
 last_stdout | sed -n 5p |
   grep -qF '"source":["w4","w5","w6","w7","w8","w9","</s>"]' || fail 'the tokens of line 5'
+# Line 3 is a word that is not in the vocabulary, which --strict refuses, too.
 expect_status 1 tx-attn-dump -m model --strict < in
-expect_stdout_lines 3
-expect_stderr_contains 'tx-attn-dump: standard input:4: not valid UTF-8'
+expect_stdout_lines 2
+expect_stderr_contains "tx-attn-dump: standard input:3: 'w8\\u2028w9' is not in the vocabulary"
+sed 3d in > known
+expect_status 1 tx-attn-dump -m model --strict < known
+expect_stdout_lines 2
+expect_stderr_contains 'tx-attn-dump: standard input:3: not valid UTF-8'
 expect_status 0 tx-attn-dump -m model < /dev/null
 expect_empty_stdout
 gzip -c in > in.gz

@@ -10,7 +10,7 @@ expect_status 0 tx-train --src src --tgt tgt --preset toy --vocab words --steps 
   -o run
 printf 'w1 w2 w3\n\n \t\nw4 unseen w4' > in
 expect_status 0 tx-attn-dump -m run < in
-expect_empty_stderr
+expect_stderr "tx-attn-dump: warning: standard input:4: 'unseen' is not in the vocabulary and becomes <unk>"
 expect_stdout_lines 4
 last_stdout > records
 

@@ -74,7 +74,6 @@ BOOST_AUTO_TEST_CASE(the_rest_of_yaml_is_refused_with_its_line) {
   refused("a: {b: 1}\n", "F:1: YAML syntax \"{\" is not supported");
   refused("\na: &x 1\n", "F:2: YAML syntax \"&\" is not supported");
   refused("a: |\n  text\n", "F:1: YAML syntax \"|\" is not supported");
-  refused("? a\n: 1\n", "F:1: YAML syntax \"?\" is not supported");
   refused("a: \"b\n", "F:1: the quote is not closed on this line");
   refused("a: \"\\q\"\n", "F:1: invalid escape sequence");
   refused("a: \"\\uD800\"\n", "F:1: invalid escape sequence");

@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(text_and_mapped_tokens) {
   BOOST_TEST(ids.front() == 7);
   BOOST_TEST(ids[1] == 4);
   v->encode(">>y<< go", ids);
-  BOOST_TEST(ids.front() == Vocabulary::unk);
+  BOOST_TEST(ids.front() == 5);  // text: the vocabulary has no such tag
   v->encode("</s>", ids);  // text cannot forge the end
   BOOST_TEST(std::count(ids.begin(), ids.end(), Vocabulary::eos) == 0);
   BOOST_TEST(v->decode(std::vector<int>{2, 4, 5, 6, 1, 5, 3}) == "go d");
