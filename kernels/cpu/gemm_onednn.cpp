@@ -155,11 +155,15 @@ OneDnn::OneDnn() = default;
 OneDnn::~OneDnn() = default;
 
 void OneDnn::plan(const Product& p, int threads, Scratch& scratch) {
-  checked([&] {
+  try {
     if (!cache_) cache_ = std::make_unique<Cache>();
     const ThreadCount count(threads);
     cache_->entry(p, threads, scratch);
-  });
+  } catch (const dnnl::error& e) {
+    // With AMX, oneDNN 2.6 cannot create products whose operands exceed its 32-bit offsets. A plan
+    // counts them without scratch memory, and run() reports the error.
+    if (e.status == dnnl_out_of_memory) throw std::bad_alloc();
+  }
 }
 
 void OneDnn::run(const Product& p, int threads, Scratch& scratch) {
