@@ -89,7 +89,6 @@ BOOST_AUTO_TEST_CASE(references_separated_by_tabs) {
 }
 
 BOOST_AUTO_TEST_CASE(files_that_contradict_each_other) {
-  BOOST_CHECK_THROW(read({{"-"}, {"-"}}), tx::UsageError);
   BOOST_CHECK_THROW(read({{three}, {}}), tx::UsageError);
   BOOST_CHECK_THROW(read({{three}, {folder / "none"}}), tx::IoError);
   tx::CorpusFiles files{{three}, {three, other}};
