@@ -10,7 +10,7 @@ std::vector<std::string> seeds() {
   return {"#version: 0.2\nl o\nlo w\nlow e\nlowe r</w>\nl o</w>\n\flow@@ 5\nlo@@ 2\n\flower low lo",
           "a b\nab </w>\nab ab\n\fabab 3\na@@\n\fabab  ab \xC3\xA9 ",
           "#version: 0.1\r\ns s\n\xC3\x9F e\n\xC3\x9F"
-          "e </w>\n\fsse\t7\n\fStra\xC3\x9F"
+          "e </w>\n\fss@@\t7\n\fStra\xC3\x9F"
           "e \xE2\x80\xA8 a@@ b\r"};
 }
 

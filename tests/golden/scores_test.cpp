@@ -8,6 +8,7 @@
 #include "lib/base/json.h"
 #include "lib/base/utf8.h"
 #include "lib/eval/report/report.h"
+#include "lib/eval/tokenizers/unicode.h"
 #include "tests/golden/golden_options.h"
 
 using tx::Json;
@@ -26,9 +27,9 @@ std::string from_hex(const std::string& digits) {
 }
 
 tx::Statistics sums_of(tx::Metric& metric, const Json& text) {
-  const auto line = [&](const Json& value) {
+  const auto line = [&](const Json& value) {  // stripped, as sacreBLEU's command reads it
     const auto stored = value.get<std::string>();
-    return text["hex"].get<bool>() ? from_hex(stored) : stored;
+    return std::string(tx::strip_right(text["hex"].get<bool>() ? from_hex(stored) : stored));
   };
   tx::Statistics sums(metric.size(), 0.0);
   for (size_t i = 0; i < text["hypotheses"].size(); ++i) {
