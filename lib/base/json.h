@@ -13,7 +13,7 @@ namespace tx {
 using Json = nlohmann::ordered_json;
 
 // Parses a JSON text of at most 100 levels; throws DataError that begins with `where` and names the
-// byte. An object takes time quadratic in its members: `without` names a member of the outermost
+// byte. `without` names a member of the outermost
 // object that is skipped.
 Json parse_json(std::string_view text, const std::string& where, const char* without = nullptr);
 

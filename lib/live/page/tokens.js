@@ -188,8 +188,11 @@ class MappedVocabulary extends Vocabulary {
     const out = this.opening.map((id) => ({ id, start: 0, end: 0 }));
     let begin = 0;
     if (this.content.tags && bytes.startsWith('>>') && bytes.indexOf('<<') > 0) {
-      begin = bytes.indexOf('<<') + 2;
-      out.push({ id: this.list.ids.get(bytes.slice(0, begin)) ?? unkId, start: 0, end: begin });
+      const end = bytes.indexOf('<<') + 2, id = this.list.ids.get(bytes.slice(0, end));
+      if (id > eosId) { // else text
+        begin = end;
+        out.push({ id, start: 0, end });
+      }
     }
     const tokens = this.model.split(bytes.slice(begin));
     if (tokens.length === 0 && out.length === this.opening.length) return [];
