@@ -13,8 +13,7 @@ namespace tx {
 using Json = nlohmann::ordered_json;
 
 // Parses a JSON text of at most 100 levels; throws DataError that begins with `where` and names the
-// byte. `without` names a member of the outermost
-// object that is skipped.
+// byte. `without` names a member of the outermost object that is skipped.
 Json parse_json(std::string_view text, const std::string& where, const char* without = nullptr);
 
 // Compact text on one line; invalid UTF-8 is replaced by U+FFFD. NaN and infinities are a Bug: use
