@@ -3,6 +3,7 @@
 #include <string>
 
 #include "lib/search/lines/stream.h"
+#include "lib/subword/subword.h"
 #include "tests/unit/search/random_model.h"
 
 namespace tx_test {
@@ -74,6 +75,14 @@ inline std::vector<tx::Source> random_sources(int count, int longest = 30) {
     out.push_back({ids, i + 1, {}});
   }
   return out;
+}
+
+// A vocabulary with byte tokens, of few words.
+inline std::shared_ptr<const tx::Vocabulary> subwords() {
+  const tx::WordCounts counts = {{"the", 30}, {"cat", 20}, {"sat", 10}};
+  tx::SubwordTraining options;
+  options.vocab_size = 290;
+  return std::shared_ptr(tx::parse_subword(tx::train_subword(counts, options), "test"));
 }
 
 }  // namespace tx_test
