@@ -272,7 +272,7 @@ std::string_view nested_too_deep(std::vector<std::string_view> texts) {
   return {};
 }
 
-ModelSettings check_model_proto(std::string_view bytes, const std::string& where) {
+SentencePieceSettings check_model_proto(std::string_view bytes, const std::string& where) {
   Findings found;
   const bool sound = each_field(bytes, [&](const ProtoField& field) { return found.part(field); });
   if (found.pieces.empty()) throw DataError(where + " is neither a subword model nor a word list");
@@ -286,7 +286,7 @@ ModelSettings check_model_proto(std::string_view bytes, const std::string& where
     throw DataError(where + ": the user-defined token " + std::string(text) + " begins with " +
                     std::to_string(max_nested_pieces) + " others; SentencePiece supports fewer");
   }
-  ModelSettings settings;
+  SentencePieceSettings settings;
   const bool prefix = found.prefix && !found.suffix;
   settings.bpe = found.bpe && found.bytes && !found.unused_pieces && prefix && found.escapes;
   settings.plain_text = !found.removes && !found.maps;

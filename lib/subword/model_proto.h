@@ -14,7 +14,7 @@ struct ModelPiece {
   uint64_t type = normal;
 };
 
-struct ModelSettings {
+struct SentencePieceSettings {
   // Byte-pair encoding with byte fallback of words that begin with U+2581; no unused pieces.
   bool bpe = false;
   bool plain_text = false;  // no normalisation, spaces are kept
@@ -30,7 +30,7 @@ struct ModelSettings {
 // pieces, trainer settings and normaliser settings: a file truncated between two fields is a valid
 // message, for which SentencePiece would silently use defaults. The tables of normalisers must not
 // refer outside themselves. Throws DataError that begins with `where`.
-ModelSettings check_model_proto(std::string_view bytes, const std::string& where);
+SentencePieceSettings check_model_proto(std::string_view bytes, const std::string& where);
 
 // The bytes to append to a ModelProto message to add these user-defined pieces.
 std::string user_piece_fields(const std::vector<std::string>& texts);

@@ -311,7 +311,7 @@ class Subword final : public Vocabulary {
   }
 
   std::string where_;
-  ModelSettings settings_;
+  SentencePieceSettings settings_;
   mutable sentencepiece::SentencePieceProcessor model_;  // see sentencepiece()
   mutable std::once_flag loaded_;
   TokenTable table_;
