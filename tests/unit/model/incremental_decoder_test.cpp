@@ -96,11 +96,13 @@ void check_cached(const tx::ModelConfig& config, DType dtype, int steps = 24) {
   const auto sources = sources_of({7, 1, 70, 20}, config.kind);
   IncrementalDecoder decoding(small.backend, *small.model, dtype);
   decoding.begin(sources, 16, steps);
+  const int apart = tx::replays(small.backend) ? 5 : 1;  // a GPU may be an emulated one
   Beam beam;
   beam.start(4);
   for (int step = 0; step < steps; ++step) {
     if (step) beam.grow(step, 4);
     const Rows logits = download(small, decoding.step(beam.rows));
+    if (step % apart > 0 && step + 1 < steps) continue;
     BOOST_TEST_CONTEXT(int(dtype) << " " << tx::to_text(config.to_json()) << " step " << step)
     BOOST_TEST(difference(logits, uncached(small, sources, beam)) < bound);
   }
