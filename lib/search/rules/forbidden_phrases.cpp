@@ -23,18 +23,6 @@ bool is_boundary(char32_t c) {
          is_white_space(c) || of_script_without_spaces(c);
 }
 
-char32_t first_character(std::string_view text) {
-  size_t i = 0;
-  return next_code_point(text, i);
-}
-
-// The beginning of the last character of a text that is not empty.
-size_t last_character(std::string_view text) {
-  size_t at = text.size() - 1;
-  while (at > 0 && text.size() - at < 4 && is_continuation(text[at])) --at;
-  return at;
-}
-
 // The size of the text without an incomplete character at its end.
 size_t complete_size(std::string_view text) {
   if (text.empty()) return 0;
@@ -74,6 +62,22 @@ std::string text_of(const Vocabulary& vocabulary, int id) {
 
 }  // namespace
 
+std::string text_of(const Vocabulary& vocabulary, std::span<const int> ids) {
+  std::string text;
+  for (const int id : ids) append_spaced(text, text_of(vocabulary, id));
+  return text;
+}
+
+bool is_whole(std::string_view text, size_t begin, size_t end) {
+  const auto ends_a_word = [&](char32_t inside, size_t at) {
+    return is_boundary(inside) || is_boundary(first_code_point(text.substr(at)));
+  };
+  const bool opens = begin == 0 || ends_a_word(last_code_point(text.substr(0, begin)), begin);
+  if (!opens || end == text.size()) return opens;
+  const std::string_view inside = text.substr(0, end);
+  return end < complete_size(text) && ends_a_word(last_code_point(inside), end);
+}
+
 ForbiddenPhrases::ForbiddenPhrases(const std::vector<std::string>& phrases,
                                    const Vocabulary& vocabulary, bool continues)
     : continues_(continues) {
@@ -92,7 +96,7 @@ ForbiddenPhrases::ForbiddenPhrases(const std::vector<std::string>& phrases,
     if (text.empty()) continue;
     token.may_hold = count_invalid_utf8(text) > 0;
     if (token.may_hold) continue;
-    token.opens = is_boundary(first_character(text));
+    token.opens = is_boundary(first_code_point(text));
     for (size_t at = 0; at < text.size() && !token.may_hold;) {
       const size_t begin = at;
       if (!is_boundary(next_code_point(text, at))) continue;
@@ -113,7 +117,7 @@ void ForbiddenPhrases::add(std::string_view phrase, const Vocabulary& vocabulary
   std::vector<Phrase>& like = phrases_[uint8_t(text.back())];
   if (std::ranges::count(like, text, &Phrase::text)) return;
   longest_ = std::max(longest_, text.size());
-  like.push_back({text, is_boundary(first_character(text))});
+  like.push_back({text, is_boundary(first_code_point(text))});
 }
 
 bool ForbiddenPhrases::ends(std::string_view text, size_t end, bool partial) const {
@@ -124,9 +128,7 @@ bool ForbiddenPhrases::ends(std::string_view text, size_t end, bool partial) con
       if (partial && std::string_view(phrase.text).ends_with(text)) return true;
     } else if (text.ends_with(phrase.text)) {
       const std::string_view before = text.substr(0, end - phrase.text.size());
-      if (before.empty() || phrase.opens ||
-          is_boundary(first_character(before.substr(last_character(before)))))
-        return true;
+      if (before.empty() || phrase.opens || is_boundary(last_code_point(before))) return true;
     }
   }
   return false;

@@ -10,10 +10,15 @@
 
 namespace tx {
 
+// The text of tokens, with ASCII white space as one space.
+std::string text_of(const Vocabulary& vocabulary, std::span<const int> ids);
+// Whether boundaries of words lie on both sides of text[begin, end): the ends of the text, and
+// every character that is no letter, digit or mark, or is of a script without spaces, such as
+// Chinese.
+bool is_whole(std::string_view text, size_t begin, size_t end);
+
 // An output never contains a phrase with a boundary of words on both sides: "art" does not block
-// "cart" or "arts". Boundaries are the ends of the text and of every character that is no letter,
-// digit or mark, and of every character of a script without spaces, such as Chinese. ASCII white
-// space counts as one space. A token is blocked if it begins after the phrase and shows that no
+// "cart" or "arts". A token is blocked if it begins after the phrase and shows that no
 // letter continues its last word, so an output may always continue the word instead.
 class ForbiddenPhrases : public Rule {
  public:

@@ -39,9 +39,9 @@ class Rules {
   void add(std::shared_ptr<const Rule> rule) { rules_.push_back(std::move(rule)); }
   bool any() const { return !rules_.empty(); }
 
-  // For a forced prefix (Source::prefix, Source::rest), which needs the texts of tokens.
+  // For Source::prefix and Source::rest, which need the texts of tokens.
   void begin_with(std::shared_ptr<const TokenTexts> texts) { texts_ = std::move(texts); }
-  const TokenTexts* texts() const { return texts_.get(); }  // null: no prefix
+  const TokenTexts* texts() const { return texts_.get(); }  // null: without
   // Within a forced prefix, sets `tokens` to those that may follow, ascending. The prefix is exempt
   // from all rules, except for the end of a token that is longer than the rest of it.
   bool forced(const OpenOutput& output, std::vector<int>& tokens) const;

@@ -1,7 +1,6 @@
 #include "lib/search/rules/rules.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 
 #include "lib/base/utf8.h"
@@ -53,33 +52,12 @@ std::vector<std::string> read_phrases(const std::string& path) {
   return phrases;
 }
 
-namespace {
-
-// Whether the token begins with a letter or digit without a space before it. Bytes from 0x80 count
-// as letters.
-bool continues_word(const Vocabulary& vocabulary, int id) {
-  constexpr std::string_view space_sign = "\u2581";
-  if (vocabulary.kind() == "words" || id < Vocabulary::specials) return false;
-  const std::string token = vocabulary.token(id);
-  if (token.empty() || token.starts_with(space_sign)) return false;
-  const int first =
-      vocabulary.is_byte(id) ? std::stoi(token.substr(3, 2), nullptr, 16) : int(uint8_t(token[0]));
-  return first >= 0x80 || std::isalnum(first);
-}
-
-}  // namespace
-
-RequiredPhrases::RequiredPhrases(const Vocabulary& vocabulary) {
-  for (int id = 0; id < vocabulary.size(); ++id)
-    continues_word_.push_back(continues_word(vocabulary, id));
-}
-
+// In any tokens, between boundaries of words.
 size_t RequiredPhrases::come(std::span<const int> tokens, std::span<const int> phrase) const {
-  for (size_t end = phrase.size(); end <= tokens.size(); ++end) {
-    if (end < tokens.size() && continues_word_[size_t(tokens[end])]) continue;
-    if (std::ranges::equal(tokens.subspan(end - phrase.size(), phrase.size()), phrase))
-      return phrase.size();
-  }
+  const std::string text = text_of(vocabulary_, tokens), given = text_of(vocabulary_, phrase);
+  const std::string_view words = trimmed(given);
+  for (size_t at = 0; (at = text.find(words, at)) != text.npos; ++at)
+    if (is_whole(text, at, at + words.size())) return phrase.size();
   size_t begun = std::min(tokens.size(), phrase.size() - 1);
   while (!std::ranges::equal(tokens.last(begun), phrase.first(begun))) --begun;
   return begun;
@@ -180,7 +158,8 @@ bool Rules::forced(const OpenOutput& output, std::vector<int>& tokens) const {
 
 Rules make_rules(const SearchOptions& options, const Vocabulary& vocabulary) {
   Rules rules;
-  if (options.prefix) rules.begin_with(std::make_shared<TokenTexts>(vocabulary));
+  if (options.prefix || options.continues)
+    rules.begin_with(std::make_shared<TokenTexts>(vocabulary));
   const auto guard = std::make_shared<Utf8Guard>(vocabulary);
   if (guard->needed()) rules.add(guard);
   if (options.min_length > 0) rules.add(std::make_shared<MinimumLength>(options.min_length));

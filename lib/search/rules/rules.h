@@ -42,11 +42,12 @@ class NoRepeat : public Rule {
 std::vector<std::string> read_phrases(const std::string& path);
 
 // Required phrases (Post and Vilar, 2018): an output cannot end before it contains all of them, and
-// the next token of each missing phrase is among the candidates. An output contains a phrase if it
-// contains its tokens, followed by a token that does not continue the last word.
+// the next token of each missing phrase is among the candidates. An output contains a phrase if its
+// text does, in whole words and whatever tokens make it up.
 class RequiredPhrases : public Rule {
  public:
-  explicit RequiredPhrases(const Vocabulary& vocabulary);
+  // The vocabulary must outlive this.
+  explicit RequiredPhrases(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
   bool allows(const OpenOutput& output, int token) const override;
   void required_tokens(const OpenOutput& output, std::vector<int>& tokens) const override;
   int64_t fulfilled(const OpenOutput& output) const override;
@@ -55,7 +56,7 @@ class RequiredPhrases : public Rule {
   // The number of tokens of the phrase in the output: all, or those of the longest beginning of the
   // phrase that the output ends with.
   size_t come(std::span<const int> tokens, std::span<const int> phrase) const;
-  std::vector<bool> continues_word_;  // by token: whether it continues a word
+  const Vocabulary& vocabulary_;
 };
 
 // Keeps outputs valid UTF-8 (Unicode, chapter 3, table 3-7) if the vocabulary has byte tokens.

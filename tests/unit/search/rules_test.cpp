@@ -251,7 +251,8 @@ BOOST_AUTO_TEST_CASE(an_output_that_nothing_may_follow_is_cut) {
 }
 
 BOOST_AUTO_TEST_CASE(required_phrases_by_hand) {
-  const RequiredPhrases rule(*word_vocabulary(20));
+  const auto list = word_vocabulary(20);
+  const RequiredPhrases rule(*list);
   Source source;
   source.phrases = {{5, 6, 7}, {8}};
   const auto fulfilled = [&](const Ids& tokens) { return rule.fulfilled({tokens, 9, &source}); };
@@ -291,6 +292,18 @@ BOOST_AUTO_TEST_CASE(required_phrases_by_hand) {
   BOOST_TEST(has({the, vocabulary->id_of("<0x2E>")}));
   BOOST_TEST(!has({the, vocabulary->id_of("<0x73>")}));
   BOOST_TEST(!has({the, vocabulary->id_of("<0xC3>")}));
+  BOOST_TEST(!has({the, vocabulary->id_of("<0xC9>")}));  // its lower bits are a tab's
+
+  // Other tokens make up the same text.
+  Ids bytes;
+  for (const char* byte : {"\u2581", "<0x74>", "<0x68>", "<0x65>"}) {
+    bytes.push_back(vocabulary->id_of(byte));
+    BOOST_REQUIRE(bytes.back() >= 0);
+    BOOST_TEST(has(bytes) == (bytes.size() == 4));
+  }
+  bytes.push_back(the);
+  BOOST_TEST(has(bytes));
+  BOOST_TEST(!has({vocabulary->id_of("<0x6F>"), bytes[1], bytes[2], bytes[3]}));  // "othe"
 }
 
 BOOST_AUTO_TEST_CASE(places_of_banks) {
