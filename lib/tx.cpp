@@ -9,6 +9,7 @@
 #include "lib/search/engine/continuation.h"
 #include "lib/search/lines/encoding.h"
 #include "lib/search/lines/lines.h"
+#include "lib/search/lines/open_end.h"
 
 namespace tx {
 
@@ -99,17 +100,16 @@ Hypothesis worded(const TokenHypothesis& h, const Vocabulary& vocabulary) {
 
 // Outputs as texts; those of a language model continue the prompt.
 std::vector<Hypothesis> worded(Translation found, const Translator& translator,
-                               const std::string& prompt = "", std::span<const int> ids = {}) {
+                               std::span<const int> prompt = {}) {
   const Vocabulary& vocabulary = translator.models().target();
   const SearchOptions& search = translator.options().search;
-  if (!search.sample) drop_repeated_texts(found, vocabulary, ids, search.stops);
+  if (!search.sample) drop_repeated_texts(found, vocabulary, prompt, search.stops);
   std::vector<Hypothesis> out;
   for (const TokenHypothesis& h : found) {
     out.push_back(worded(h, vocabulary));
-    std::string& text = out.back().text;
     if (translator.continues())
-      text = before_stop(continuation_text(vocabulary, ids, h.ids), search.stops);
-    if (text.starts_with(' ') && brings_space(prompt, ids, vocabulary)) text.erase(0, 1);
+      out.back().text =
+          before_stop(continuation_text(vocabulary, prompt, h.ids, h.repeats), search.stops);
   }
   return out;
 }
@@ -132,6 +132,7 @@ std::vector<Source> read_lines(const std::vector<std::string>& lines,
     else
       line = valid_line(line);
     parse_line(line, {}, translator, sources[i].ids);
+    open_prompt(line, translator, sources[i]);
     sources[i].line = int64_t(i) + 1;
   }
   return sources;
@@ -245,7 +246,7 @@ std::vector<std::vector<Hypothesis>> Model::continued(
   std::vector<Translation> found = translator.translate(sources);
   std::vector<std::vector<Hypothesis>> out;
   for (size_t i = 0; i < found.size(); ++i)
-    out.push_back(worded(std::move(found[i]), translator, prompts[i], sources[i].ids));
+    out.push_back(worded(std::move(found[i]), translator, sources[i].ids));
   return out;
 }
 

@@ -124,6 +124,21 @@ char32_t next_code_point(std::string_view text, size_t& i) {
   return c;
 }
 
+char32_t first_code_point(std::string_view text) {
+  size_t i = 0;
+  return next_code_point(text, i);
+}
+
+char32_t last_code_point(std::string_view text) {
+  return first_code_point(text.substr(last_character(text)));
+}
+
+size_t last_character(std::string_view text) {
+  size_t at = text.size() - 1;
+  while (at > 0 && text.size() - at < 4 && is_continuation(text[at])) --at;
+  return at;
+}
+
 void append_code_point(std::string& text, char32_t c) {
   const auto add = [&](char32_t bits) { text += char(static_cast<unsigned char>(bits)); };
   if (c < 0x80) {
@@ -155,10 +170,8 @@ std::string_view trimmed(std::string_view text) {
   for (size_t i = 0; i < text.size() && is_white_space(next_code_point(text, i)); i = 0)
     text.remove_prefix(i);
   while (!text.empty()) {
-    size_t last = text.size() - 1;
-    while (last > 0 && is_continuation(text[last])) --last;
-    size_t i = last;
-    if (!is_white_space(next_code_point(text, i))) break;
+    const size_t last = last_character(text);
+    if (!is_white_space(first_code_point(text.substr(last)))) break;
     text = text.substr(0, last);
   }
   return text;

@@ -37,8 +37,9 @@ std::vector<Made> translate(const std::vector<Source>& sources, const Translator
   for (size_t i = 0; i < found.size(); ++i) {
     const std::span<const int> prompt = continues ? sources[i].ids : std::span<const int>();
     const TokenHypothesis& h = found[i].front();
-    const std::string text =
-        prompt.empty() ? vocabulary.decode(h.ids) : continuation_text(vocabulary, prompt, h.ids);
+    const std::string text = prompt.empty()
+                                 ? vocabulary.decode(h.ids)
+                                 : continuation_text(vocabulary, prompt, h.ids, h.repeats);
     out.push_back({one_line(before_stop(text, stops)), h.log_p});
   }
   return out;

@@ -84,6 +84,10 @@ class IncrementalDecoder {
   void pick(std::span<const int32_t> ids);
   // open() for these sources and admit(), every sentence with up to max_rows rows.
   void begin(const Sources& sources, int64_t max_rows, int64_t max_steps);
+  // Forgets the last `rows` rows of a sentence; neither they nor the next have a parent.
+  void forget_inputs(int32_t sentence, int64_t rows) {
+    sentences_[size_t(sentence)].prompt -= rows;
+  }
   // Logits (R,Vp) of the next position, or (R, picked tokens), valid until the next call. The rows
   // of a sentence must be adjacent.
   Matrix step(std::span<const Row> rows);

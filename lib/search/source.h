@@ -12,7 +12,7 @@ struct Source {
   int64_t line = 1;      // part of the counter of random numbers when sampling
   // With SearchOptions::forced_target, the output to score: tokens, and <eos> unless it was cut.
   std::vector<int> target;
-  // With SearchOptions::prefix, the output begins with these tokens and then with the text `rest`
+  // The output begins with these tokens (SearchOptions::prefix) and then with the text `rest`
   // (Vocabulary::token_bytes()) in any tokens; the vocabulary encodes it as `rest_tokens` tokens.
   std::vector<int> prefix = {};
   std::string rest = {};
@@ -20,7 +20,10 @@ struct Source {
   // With SearchOptions::constraints, the phrases that the output must contain; none is empty.
   std::vector<std::vector<int>> phrases = {};
   std::string gap = {};  // of a part of a line, the white space between the previous part and it
-  bool opens = false;    // language models: the output is a whole text, without a prompt
+  // Language models: `ids` end in an open word of so many tokens, which the search may replace by
+  // others of the same text.
+  int64_t open = 0;
+  bool opens = false;  // language models: the output is a whole text, without a prompt
   bool blank() const { return ids.empty() && !opens; }  // the output is empty
   // The length that --max-extra is added to: that of the source, or of the prefix if it is longer.
   int64_t tokens() const {

@@ -17,6 +17,10 @@ namespace {
 // vocabulary of 32,000 at most 8 MB of logits.
 constexpr int64_t inputs_at_a_time = 64;
 
+// The last word of a prompt is taken to be complete, unless tokens that go beyond it are ten times
+// as probable as its own.
+constexpr double much_more = 2.3;
+
 }  // namespace
 
 BatchSearch::BatchSearch(Backend& backend, std::span<const Transformer* const> models, DType dtype,
@@ -25,8 +29,9 @@ BatchSearch::BatchSearch(Backend& backend, std::span<const Transformer* const> m
       forbidden_(std::move(forbidden)),
       longest_(models.front()->longest()),
       rules_(std::move(rules)),
-      filters_((rules_.any() || options.prefix) && !options.sample && !options.forced_target),
-      packs_((options.prefix || options.forced_target) && !replays(backend)),
+      filters_((rules_.any() || options.prefix || options.continues) && !options.sample &&
+               !options.forced_target),
+      packs_((options.prefix || options.forced_target || options.continues) && !replays(backend)),
       legal_(rules_, forbidden_, Beam::candidates(options, 0)),
       scorer_(backend, models, dtype,
               options.sample || options.forced_target
@@ -47,6 +52,9 @@ int64_t BatchSearch::positions(int64_t tokens) const {
 }
 
 int64_t BatchSearch::longest(const Source& source) const {
+  if (!options_.forced_target && options_.continues)
+    return std::min(longest_ - int64_t(source.ids.size()),
+                    options_.longest(0) + source.rest_tokens);
   if (!options_.forced_target) return longest(source.tokens());
   TX_ASSERT(int64_t(source.target.size()) <=
             (options_.continues ? longest_ - int64_t(source.ids.size()) : longest_));
@@ -88,7 +96,7 @@ IncrementalDecoder::Capacity BatchSearch::capacity_for(Sources sources, int64_t 
   for (const Source* s : sources) {
     const int64_t here = s->tokens(), prompt = options_.continues ? here : 0;
     all.source_rows += int64_t(s->ids.size() + options_.closing.size());
-    all.cache_rows += prompt + (lead() + longest(*s)) * width();
+    all.cache_rows += prompt + (lead() + s->open + longest(*s)) * width();
     all.rows += packs_ ? rows_for(int64_t(inputs_of(*s).size())) : width();
     tokens = std::max(tokens, here);
     steps = std::max(steps, lead() + prompt + longest(*s));
@@ -104,16 +112,18 @@ int64_t BatchSearch::rows_for(int64_t inputs) const {
 
 std::vector<int32_t> BatchSearch::inputs_of(const Source& source) const {
   std::vector<int32_t> inputs = {Vocabulary::bos};
-  if (lead() > 0)
-    inputs.push_back(int32_t(options_.first_token));
-  else if (options_.continues && !source.ids.empty())
-    inputs = {source.ids.back()};  // the tokens before it are the decoder's prompt
+  if (lead() > 0) inputs.push_back(int32_t(options_.first_token));
+  if (options_.continues) {  // from the one before the open word; those before are the prompt
+    const auto end = source.ids.end() - ptrdiff_t(source.open);
+    if (end != source.ids.begin()) inputs = {*std::prev(end)};
+    inputs.insert(inputs.end(), end, source.ids.end());
+  }
   if (options_.forced_target)
     inputs.insert(inputs.end(), source.target.begin(), source.target.end());
   else if (options_.prefix)
     inputs.insert(inputs.end(), source.prefix.begin(), source.prefix.end());
   // The last token of an output is not read.
-  inputs.resize(std::min(inputs.size(), size_t(lead() + longest(source))));
+  inputs.resize(std::min(inputs.size(), size_t(lead() + source.open + longest(source))));
   return inputs;
 }
 
@@ -126,14 +136,14 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
     if (active_cost_ + cost + one > at_a_time && active_cost_ + cost > 0) break;
     cost += one;
     ids.push_back(sources[next]->ids);
-    if (options_.continues) {  // the first step reads the prompt's last token
+    if (options_.continues) {  // without inputs_of()
       ids.back().insert(ids.back().begin(), Vocabulary::bos);
-      ids.back().pop_back();
+      ids.back().resize(ids.back().size() - 1 - size_t(sources[next]->open));
     } else {
       const std::vector<int>& closing = options_.closing;
       ids.back().insert(ids.back().end(), closing.begin(), closing.end());
     }
-    steps.push_back(lead() + longest(*sources[next]));
+    steps.push_back(lead() + sources[next]->open + longest(*sources[next]));
   }
   // Wait for more sentences: encoding only a few would make the matrix products small.
   const bool last = waiting_ + ids.size() == sources.size();
@@ -168,7 +178,7 @@ void BatchSearch::end_stopped(Sources sources) {
     if (a.read + 1 < a.inputs.size()) continue;  // before the first choice
     for (size_t i = 0; i < a.search->rows().size(); ++i) {
       a.search->tree().path(a.search->rows()[i].leaf, tokens_);
-      if (!stops_(sources[a.source]->ids, tokens_)) continue;
+      if (!stops_(source_of(a, sources), tokens_, repeats(source_of(a, sources)))) continue;
       const size_t first = (size_t(a.first) + i) * width;
       std::fill_n(values.begin() + ptrdiff_t(first), width,
                   -std::numeric_limits<float>::infinity());
@@ -182,12 +192,12 @@ void BatchSearch::end_stopped(Sources sources) {
 
 // Adds rows that read `count` further inputs.
 void BatchSearch::add_inputs(Active& a, const Source& source, int64_t count) {
-  const auto lead = size_t(this->lead());
+  const auto lead = size_t(this->lead()), open = size_t(source.open);
   for (a.rows = 0; a.rows < count; ++a.rows) {
     const size_t input = a.read + size_t(a.rows);
     rows_.push_back({a.number, -1, a.inputs[input]});
-    if (input >= lead) --a.left;
-    if (filters_) legal_.add_prefix(input - std::min(input, lead), a.left, &source);
+    if (input >= lead + open) --a.left;
+    if (filters_) legal_.add_prefix(input - std::min(input, lead + open), a.left, &source);
   }
 }
 
@@ -202,24 +212,86 @@ void BatchSearch::add_rows(Sources sources) {
     if (a.reads_inputs()) {
       const int64_t more = std::min(spare, int64_t(a.inputs.size() - a.read) - 1);
       spare -= more;
-      add_inputs(a, *sources[a.source], 1 + more);
+      add_inputs(a, source_of(a, sources), 1 + more);
       continue;
     }
     --a.left;
     const int32_t inputs = std::exchange(a.rows, 0);  // of the previous step
     for (const SentenceSearch::Row& row : a.search->rows()) {
       rows_.push_back({a.number, before + (inputs > 0 ? inputs - 1 : row.parent), row.token});
-      if (filters_) legal_.add(a.search->tree(), row.leaf, a.left, sources[a.source]);
+      if (filters_) legal_.add(a.search->tree(), row.leaf, a.left, &source_of(a, sources));
     }
   }
 }
 
+// The prompt with the first `kept` tokens of its open word; the text of the others is `rest`.
+Source BatchSearch::cut_prompt(const Source& source, size_t kept) const {
+  Source cut;
+  cut.line = source.line;
+  cut.ids = source.ids;
+  cut.ids.resize(source.ids.size() - size_t(source.open) + kept);
+  cut.rest_tokens = int64_t(source.ids.size() - cut.ids.size());
+  for (size_t i = cut.ids.size(); i < source.ids.size(); ++i)
+    cut.rest += rules_.texts()->vocabulary().token_bytes(source.ids[i]);
+  cut.opens = cut.ids.empty();
+  return cut;
+}
+
+// Compares the tokens of open words with single tokens that could replace their ends.
+void BatchSearch::compare_open_words(Sources sources) {
+  std::vector<Active*> owners;
+  std::vector<int32_t> rows;
+  for (Active& a : active_)
+    for (int32_t i = 0; i < a.rows && int64_t(a.read) + i < source_of(a, sources).open; ++i) {
+      owners.push_back(&a);
+      rows.push_back(a.first + i);
+    }
+  for (size_t first = 0; first < rows.size(); first += Scorer::looks) {
+    const size_t count = std::min(rows.size() - first, size_t(Scorer::looks));
+    const auto part = std::span(rows).subspan(first, count);
+    const std::span<const float> found =
+        filters_ ? scorer_.look_again(part) : std::span<const float>(scorer_.values());
+    const size_t width = found.size() / (filters_ ? count : rows_.size());
+    for (size_t i = 0; i < count; ++i) {
+      Active& a = *owners[first + i];
+      const size_t input = a.read + size_t(part[i] - a.first);
+      compare(a, cut_prompt(source_of(a, sources), input), input,
+              found.subspan((filters_ ? i : size_t(part[i])) * width, width));
+    }
+  }
+}
+
+void BatchSearch::compare(Active& a, const Source& cut, size_t input,
+                          std::span<const float> log_p) {
+  rules_.texts()->choices(cut.rest, choices_);
+  for (const int token : choices_) {
+    const double all = a.own + double(log_p[size_t(token)]);
+    if (rules_.texts()->bytes(token) <= cut.rest.size() || all <= a.best) continue;
+    a.best = all;
+    a.best_at = input;
+  }
+  a.own += double(log_p[size_t(a.inputs[input + 1])]);
+}
+
+// Reads the token before the end again, and begins the search there.
+void BatchSearch::replace_end(Active& a, const Source& source) {
+  scorer_.forget_inputs(a.number, int64_t(a.inputs.size() - a.best_at));
+  a.cut = std::make_unique<Source>(cut_prompt(source, a.best_at));
+  a.inputs = {a.inputs[a.best_at]};
+  a.read = 0;
+  a.search = search_for(*a.cut);
+  a.left = longest(*a.cut) - 1;
+  a.best = a.own;
+}
+
 // The search chooses the forced tokens, one per row. All outputs are the same until then, so that a
 // search with several rows sees copies.
-void BatchSearch::advance_inputs(Active& a, const Scores& scores) {
+void BatchSearch::advance_inputs(Active& a, const Source& source, const Scores& scores) {
   const auto width = size_t(scores.width);
   for (int32_t i = 0; i < a.rows && !a.search->done(); ++i) {
-    if (a.read++ < size_t(lead())) continue;
+    const size_t input = a.read++;
+    if (input < size_t(lead() + source.open)) continue;
+    if (a.best > a.own + much_more) return replace_end(a, source);
     const float* log_p = scores.log_p + size_t(a.first + i) * width;
     const int32_t* ids = scores.ids ? scores.ids + size_t(a.first + i) * width : nullptr;
     if (const size_t rows = a.search->rows().size(); rows > 1) {
@@ -239,16 +311,17 @@ void BatchSearch::advance_inputs(Active& a, const Scores& scores) {
 void BatchSearch::step(Sources sources) {
   add_rows(sources);
   if (listener_) {
-    const SentenceSearch& first = *active_.front().search;
-    first.tree().path(first.rows().front().leaf, tokens_);
-    listener_(tokens_);
+    const Active& a = active_.front();
+    a.search->tree().path(a.search->rows().front().leaf, tokens_);
+    listener_(tokens_, repeats(source_of(a, sources)));
   }
   const Scores scores = scorer_.step(rows_);
+  if (options_.continues) compare_open_words(sources);
   if (filters_) legal_.strike(scorer_);
   if (stops_) end_stopped(sources);
   for (Active& a : active_) {
     if (a.reads_inputs()) {
-      advance_inputs(a, scores);
+      advance_inputs(a, source_of(a, sources), scores);
       continue;
     }
     const size_t from = size_t(a.first) * size_t(scores.width);
@@ -276,6 +349,7 @@ std::vector<std::vector<TokenHypothesis>> BatchSearch::run(Sources sources, int6
     std::erase_if(active_, [&](const Active& a) {
       if (!a.search->done()) return false;
       out[a.source] = a.search->results();
+      for (TokenHypothesis& h : out[a.source]) h.repeats = repeats(source_of(a, sources));
       scorer_.release(a.number);
       active_cost_ -= cost_of(*sources[a.source]);
       return true;

@@ -2,6 +2,7 @@
 // rows of all sentences. Finished sentences free their rows. One object per thread.
 #pragma once
 #include <functional>
+#include <limits>
 
 #include "lib/search/engine/hypothesis.h"
 #include "lib/search/engine/legal_rows.h"
@@ -23,11 +24,12 @@ class BatchSearch {
   // leaves the batch; the next ones enter when an eighth of the capacity is free.
   std::vector<std::vector<TokenHypothesis>> run(std::span<const Source* const> sources,
                                                 int64_t at_a_time);
-  // Receives the tokens of the first output after each step, until the next call.
-  using Listener = std::function<void(std::span<const int> ids)>;
+  // Receives the tokens of the first output after each step, until the next call. repeats: as in
+  // TokenHypothesis.
+  using Listener = std::function<void(std::span<const int> ids, size_t repeats)>;
   void listen(Listener listener) { listener_ = std::move(listener); }
   // Whether an output with these tokens ends; called before each further token.
-  using Stops = std::function<bool(std::span<const int> source, std::span<const int> ids)>;
+  using Stops = std::function<bool(const Source&, std::span<const int> ids, size_t repeats)>;
   void stop_at(Stops stops) { stops_ = std::move(stops); }
   // Returns the tokens allowed in the outputs of a source, ascending, at least one; log P is
   // normalised over them.
@@ -56,6 +58,10 @@ class BatchSearch {
     size_t read = 0;   // of them, before this step
     int64_t left = 0;  // tokens that may still be added to an output
     std::unique_ptr<SentenceSearch> search;
+    // Of the tokens of the open word, and of those up to best_at and one that goes beyond the word.
+    double own = 0, best = -std::numeric_limits<double>::infinity();  // log P
+    size_t best_at = 0;
+    std::unique_ptr<Source> cut = {};  // the prompt without what is replaced: `rest`
     bool reads_inputs() const { return read < inputs.size(); }
   };
   using Sources = std::span<const Source* const>;
@@ -73,7 +79,15 @@ class BatchSearch {
   void add_rows(Sources sources);
   void add_inputs(Active& a, const Source& source, int64_t count);
   void step(Sources sources);
-  void advance_inputs(Active& a, const Scores& scores);
+  void advance_inputs(Active& a, const Source& source, const Scores& scores);
+  Source cut_prompt(const Source& source, size_t kept) const;
+  void compare_open_words(Sources sources);
+  void compare(Active& a, const Source& cut, size_t input, std::span<const float> log_p);
+  void replace_end(Active& a, const Source& source);
+  static const Source& source_of(const Active& a, Sources sources) {
+    return a.cut ? *a.cut : *sources[a.source];
+  }
+  size_t repeats(const Source& source) const { return options_.continues ? source.rest.size() : 0; }
   void end_stopped(Sources sources);
   int64_t positions(int64_t tokens) const;  // maximum model positions for a source of `tokens`
   // Inputs before the one whose row scores the first token of an output.
@@ -99,6 +113,7 @@ class BatchSearch {
   std::vector<IncrementalDecoder::Row> rows_;
   int64_t max_rows_ = 0;     // of a step
   std::vector<int> tokens_;  // of the current output
+  std::vector<int> choices_;
   std::vector<float> copied_log_p_;
   std::vector<int32_t> copied_ids_;
 };

@@ -7,18 +7,14 @@
 namespace tx {
 
 std::string continuation_text(const Vocabulary& vocabulary, std::span<const int> prompt,
-                              std::span<const int> ids) {
+                              std::span<const int> ids, size_t repeats) {
   std::string text;
   for (const int id : ids) text += vocabulary.token_bytes(id);
   const auto has_text = [&](int id) { return !vocabulary.token_bytes(id).empty(); };
-  if (text.starts_with(' ') && std::ranges::none_of(prompt, has_text)) text.erase(0, 1);
+  if (repeats == 0 && text.starts_with(' ') && std::ranges::none_of(prompt, has_text)) repeats = 1;
+  text.erase(0, repeats);
   repair_utf8(text);
   return text;
-}
-
-bool brings_space(std::string_view prompt, std::span<const int> ids, const Vocabulary& vocabulary) {
-  return !prompt.empty() && prompt.back() == ' ' && !ids.empty() &&
-         !vocabulary.token_bytes(ids.back()).ends_with(' ');
 }
 
 std::string one_line(std::string text) {

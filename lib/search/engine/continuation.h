@@ -2,7 +2,6 @@
 #pragma once
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "lib/subword/vocabulary.h"
@@ -10,13 +9,9 @@
 namespace tx {
 
 // The text of `ids` after `prompt`, with its line feeds, and with a leading space if it begins a
-// word: prompt + continuation is the whole text.
+// word: prompt + continuation is the whole text. repeats: as in TokenHypothesis.
 std::string continuation_text(const Vocabulary& vocabulary, std::span<const int> prompt,
-                              std::span<const int> ids);
-
-// Whether a prompt ends in a space that its tokens do not have, so that a continuation does not
-// repeat it.
-bool brings_space(std::string_view prompt, std::span<const int> ids, const Vocabulary& vocabulary);
+                              std::span<const int> ids, size_t repeats);
 
 std::string one_line(std::string text);  // with spaces instead of line feeds
 

@@ -24,7 +24,8 @@ struct TokenHypothesis {
   // false: it has no <eos>, because it reached the maximum length or no token was allowed.
   bool complete = true;
   std::vector<float> token_log_p = {};  // of each token, and of <eos> when complete
-  std::string text = {};                // of several parts of a line; "": that of `ids`
+  size_t repeats = 0;     // language models: its text begins with so many bytes of the prompt
+  std::string text = {};  // of several parts of a line; "": that of `ids`
 };
 
 // The scores of the next token of each row: `width` entries per row.

@@ -67,6 +67,9 @@ class Scorer {
   bool admit(const IncrementalDecoder::Sources& sources, std::span<const int64_t> longest,
              int width, TokenLists::Lists lists = {});
   void release(int32_t sentence);
+  void forget_inputs(int32_t sentence, int64_t rows) {
+    for (const auto& decoder : decoders_) decoder->forget_inputs(sentence, rows);
+  }
   // The scores lie in host memory and are valid until the next call.
   Scores step(std::span<const IncrementalDecoder::Row> rows);
   // The result of step(), which the caller may change before a search sees it; ids() is empty if

@@ -90,8 +90,8 @@ TranslationWorker::TranslationWorker(const ModelSet& models, const TranslatorOpt
   if (shortlist) search_.list_by([=](const Source& source) { return shortlist->list(source); });
   const std::vector<std::string>& stops = options.search.stops;
   if (stops.empty()) return;
-  search_.stop_at([&](std::span<const int> source, std::span<const int> ids) {
-    return holds_stop(continuation_text(models.target(), source, ids), stops);
+  search_.stop_at([&](const Source& source, std::span<const int> ids, size_t repeats) {
+    return holds_stop(continuation_text(models.target(), source.ids, ids, repeats), stops);
   });
 }
 

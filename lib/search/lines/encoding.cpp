@@ -127,7 +127,8 @@ std::vector<EncodedLine::Filled> LineEncoder::best_tokens(Matrix logits) {
   for (int id = 0; id < int(vocabulary); ++id)
     if (id != Vocabulary::eos && std::count(forbidden.begin(), forbidden.end(), id) == 0)
       order.push_back(id);
-  if (order.empty()) throw DataError(models_.name() + " forbids every token: no mask can be filled");
+  if (order.empty())
+    throw DataError(models_.name() + " forbids every token: no mask can be filled");
   const size_t count = std::min(order.size(), size_t(nbest_));
   std::partial_sort(order.begin(), order.begin() + ptrdiff_t(count), order.end(),
                     [&](int a, int b) {

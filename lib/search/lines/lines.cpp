@@ -154,9 +154,7 @@ std::string join_texts(std::span<const Source> parts, const std::vector<Translat
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::string part = vocabulary.decode(found[i].front().ids);
     if (!text.empty() && !part.empty()) {
-      size_t last = text.size() - 1;
-      while (is_continuation(text[last])) --last;
-      const bool wide = next_code_point(text, last) >= 0x2E80;
+      const bool wide = last_code_point(text) >= 0x2E80;
       text += !parts[i].gap.empty() ? parts[i].gap : wide ? "" : " ";
     }
     text += part;
@@ -168,8 +166,9 @@ void drop_repeated_texts(Translation& outputs, const Vocabulary& vocabulary,
                          std::span<const int> prompt, const std::vector<std::string>& stops) {
   std::vector<std::string> seen;
   std::erase_if(outputs, [&](const TokenHypothesis& h) {
-    const std::string text =
-        prompt.empty() ? vocabulary.decode(h.ids) : continuation_text(vocabulary, prompt, h.ids);
+    const std::string text = prompt.empty()
+                                 ? vocabulary.decode(h.ids)
+                                 : continuation_text(vocabulary, prompt, h.ids, h.repeats);
     seen.push_back(one_line(before_stop(text, stops)));
     return std::count(seen.begin(), seen.end(), seen.back()) > 1;
   });
@@ -192,11 +191,10 @@ std::string output(const Line& line, const TokenHypothesis& h, const LineOptions
     return join_tokens(vocabulary, ids, options.form == LineForm::ids);
   }
   if (!h.text.empty()) return h.text;
-  std::string text = continuation_text(vocabulary, prompt, h.ids);
+  std::string text = continuation_text(vocabulary, prompt, h.ids, h.repeats);
   if (prompt.empty() && (!options.json || text.find('\n') == text.npos))
     return vocabulary.decode(h.ids);
   text = before_stop(std::move(text), options.stops);
-  if (text.starts_with(' ') && brings_space(line.prompt, prompt, vocabulary)) text.erase(0, 1);
   if (options.echo) text.insert(0, line.prompt);
   return options.json ? text : one_line(std::move(text));
 }

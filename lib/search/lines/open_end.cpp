@@ -63,4 +63,21 @@ void open_prefix(std::string_view text, const TokenTexts& texts, Source& source)
   }
 }
 
+void open_prompt(std::string_view text, const Translator& translator, Source& source) {
+  const TokenTexts* texts = translator.rules().texts();
+  if (!translator.continues() || !texts || source.ids.empty()) return;
+  const char32_t last = last_code_point(text);
+  const CharacterClass kind = class_of(last);
+  const bool mark = kind == CharacterClass::punctuation || kind == CharacterClass::symbol;
+  if (mark || (last != ' ' && is_white_space(last))) return;
+  std::string end = " ";
+  if (last != ' ' || texts->vocabulary().token_bytes(source.ids.back()).ends_with(end)) {
+    source.open = int64_t(last_word(source.ids, texts->vocabulary(), end));
+    return;
+  }
+  std::vector<int> choices;
+  texts->choices(end, choices);
+  if (!choices.empty()) source.rest = end;
+}
+
 }  // namespace tx

@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
+#include "lib/search/lines/open_end.h"
 #include "lib/subword/languages.h"
 #include "lib/text/parse.h"
 
@@ -35,6 +36,8 @@ void SourceReader::parse(Line& line, Source& source) {
   const bool phrases = search().constraints && !in_.other(), columns = search().prefix || phrases;
   const std::string_view text = columns ? next_column(rest) : text_;
   line = parse_line(text, options_, translator_, source.ids);
+  if (options_.form == LineForm::text && !search().forced_target)
+    open_prompt(text, translator_, source);
   if (line.cut && !splits(line)) warn_of_cut(line);
   if (!columns) return;
   if (search().prefix) {

@@ -171,19 +171,19 @@ void continue_live(LinePairs& in, const Translator& translator, const LineOption
   for (Source source; reader.next(line, source);) {
     Growing text(out);
     if (!source.blank()) {
-      const bool spaced = brings_space(line.prompt, source.ids, vocabulary);
-      const auto show = [&](std::string more) {
-        if (spaced && more.starts_with(' ')) more.erase(0, 1);
+      const auto show = [&](const std::string& more) {
         text.show(one_line((options.echo ? line.prompt : "") + more));
       };
+      const auto continuation = [&](std::span<const int> ids, size_t repeats) {
+        return continuation_text(vocabulary, source.ids, ids, repeats);
+      };
       show("");
-      worker->listen([&](std::span<const int> ids) {
-        show(settled(continuation_text(vocabulary, source.ids, ids), options.stops));
+      worker->listen([&](std::span<const int> ids, size_t repeats) {
+        show(settled(continuation(ids, repeats), options.stops));
       });
       const Source* const one[] = {&source};
-      const Translation found = worker->translate(one, threads).front();
-      show(
-          before_stop(continuation_text(vocabulary, source.ids, found.front().ids), options.stops));
+      const TokenHypothesis best = worker->translate(one, threads).front().front();
+      show(before_stop(continuation(best.ids, best.repeats), options.stops));
     }
     out.write("\n");
     out.flush();

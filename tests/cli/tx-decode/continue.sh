@@ -162,3 +162,29 @@ line_feed='
 expect_status 0 tx-decode -m bytes --sample --max-new 40 --json --stop "$line_feed" in
 last_stdout > stopped
 ! grep -q '"text":"[^"]*[^\\]\\n' stopped || fail 'the line feed does not stop'
+
+# A prompt that ends inside a word is continued there, in any tokens: the texts are those that the
+# model continues the whole words with.
+small_texts="--src train.de --valid-src valid.de" small_train --kind decoder --steps 150 -o run 2> run.log ||
+  fail "$(cat run.log)"
+cut -d ' ' -f 1 valid.de | sort -u | grep -E '^[a-z]{6,}$' > words
+sed -E 's/[a-z]{2}$//' words > begun
+[ "$(wc -l < words)" -ge 8 ] || fail 'too few words'
+for way in '--beam 1' '' '--beam 1 --stream' '--sample --top-k 1' '-m run' '--precision int8 --batch-tokens 30'; do
+  # shellcheck disable=SC2086
+  expect_status 0 tx-decode -q -m run $way --max-new 9 --echo begun
+  last_stdout | cut -d ' ' -f 1 > found
+  paste words found | awk '$1 == $2 { ++n } END { exit n < 0.7 * NR }' || fail "$way: $(paste words found)"
+  last_stdout | paste begun - | awk -F '\t' 'index($2, $1) != 1 { exit 1 }' || fail "$way: not the prompt"
+  case $way in
+    *stream*) ;;
+    *) expect_status 0 tx-decode -q -m run $way --max-new 9 --check-invariance begun ;;
+  esac
+done
+# A whole word keeps its tokens, and scores are those of its continuation alone.
+expect_status 0 tx-decode -q -m run --precision fp32 --beam 1 --max-new 3 --scores words
+last_stdout > scored
+tx-bpe encode -m bpe.model words > pieces
+expect_status 0 tx-decode -q -m run --precision fp32 --beam 1 --max-new 3 --scores --pieces pieces
+last_stdout | paste scored - | awk -F '\t' '{ d = $2 - $5; n += d * d < 1e-6 } END { exit n < 0.9 * NR }' ||
+  fail "$(last_stdout | paste scored -)"

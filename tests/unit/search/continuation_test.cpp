@@ -18,9 +18,18 @@ BOOST_AUTO_TEST_SUITE(search_continuation)
 
 BOOST_AUTO_TEST_CASE(a_continuation_joins_its_prompt) {
   const std::vector<int> prompt{4, 5}, more{6, 4};
-  BOOST_TEST(continuation_text(*words, prompt, more) == " three one");
-  BOOST_TEST(continuation_text(*words, {}, more) == "three one");
-  BOOST_TEST(continuation_text(*words, prompt, {}) == "");
+  BOOST_TEST(continuation_text(*words, prompt, more, 0) == " three one");
+  BOOST_TEST(continuation_text(*words, {}, more, 0) == "three one");
+  BOOST_TEST(continuation_text(*words, prompt, {}, 0) == "");
+}
+
+// Where the search replaced the end of the prompt, or a space follows it.
+BOOST_AUTO_TEST_CASE(a_continuation_does_not_repeat_its_prompt) {
+  const std::vector<int> prompt{4, 5}, more{6, 4};
+  BOOST_TEST(continuation_text(*words, prompt, more, 1) == "three one");
+  BOOST_TEST(continuation_text(*words, prompt, more, 4) == "ee one");
+  BOOST_TEST(continuation_text(*words, {}, more, 4) == "ee one");
+  BOOST_TEST(continuation_text(*words, prompt, {}, 4) == "");
 }
 
 // The model's own text: line feeds and all spaces.
@@ -29,13 +38,10 @@ BOOST_AUTO_TEST_CASE(line_feeds_and_spaces_are_kept) {
   const std::vector<int> prompt = encoded(*model, " the dog");
   std::vector<int> more = encoded(*model, "a  b ");
   more.push_back(model->id_of("<0x0A>"));
-  BOOST_TEST(continuation_text(*model, prompt, more) == " a  b \n");
-  BOOST_TEST(continuation_text(*model, {}, more) == "a  b \n");
-  BOOST_TEST(holds_stop(continuation_text(*model, prompt, more), {"\n"}));
+  BOOST_TEST(continuation_text(*model, prompt, more, 0) == " a  b \n");
+  BOOST_TEST(continuation_text(*model, {}, more, 0) == "a  b \n");
+  BOOST_TEST(holds_stop(continuation_text(*model, prompt, more, 0), {"\n"}));
   BOOST_TEST(one_line("a\nb\n") == "a b ");
-  BOOST_TEST(brings_space("one ", std::vector<int>{4}, *words));
-  BOOST_TEST(!brings_space("one", std::vector<int>{4}, *words));
-  BOOST_TEST(!brings_space("the ", encoded(*model, "the "), *model));
 }
 
 BOOST_AUTO_TEST_CASE(the_first_stop_string_ends_a_text) {
