@@ -10,118 +10,6 @@
 
 namespace tx {
 
-Option& Option::range(double min, double max) {
-  low = min;
-  high = max;
-  return *this;
-}
-
-Option& Option::at_least(double min) {
-  low = min;
-  return *this;
-}
-
-Option& Option::one_of(std::vector<std::string> values) {
-  choices = std::move(values);
-  return *this;
-}
-
-Option& Option::list_of(std::vector<std::string> values) {
-  list = true;
-  return one_of(std::move(values));
-}
-
-Option& Option::also(std::vector<std::string> values) {
-  unlisted_choices = std::move(values);
-  return *this;
-}
-
-Option& Option::zero_is(int value) {
-  zero = value;
-  return *this;
-}
-
-Option& Option::may_be_empty() {
-  empty_allowed = true;
-  return *this;
-}
-
-Option& Option::alias(std::string further) {
-  aliases = std::move(further);
-  return *this;
-}
-
-Option& Option::needs(std::vector<std::string> any, std::string advice) {
-  needed.push_back({std::move(any), std::move(advice)});
-  return *this;
-}
-
-Option& Option::excludes(std::vector<std::string> none, std::string advice) {
-  excluded.push_back({std::move(none), std::move(advice)});
-  return *this;
-}
-
-Group& Group::needs(std::vector<std::string> any, std::string advice) {
-  needed.push_back({std::move(any), std::move(advice)});
-  return *this;
-}
-
-Group& Group::excludes(std::vector<std::string> none, std::string advice) {
-  excluded.push_back({std::move(none), std::move(advice)});
-  return *this;
-}
-
-Group& Group::goes_with(std::vector<std::string> names) {
-  modes = std::move(names);
-  return *this;
-}
-
-Option& Option::is_mode(std::string advice) {
-  mode = true;
-  mode_advice = std::move(advice);
-  return *this;
-}
-
-Option& Option::goes_with(std::vector<std::string> names) {
-  modes.insert(modes.end(), names.begin(), names.end());
-  return *this;
-}
-
-Option& Option::input() {
-  file = FileRole::input;
-  return *this;
-}
-
-Option& Option::output() {
-  file = FileRole::output;
-  return *this;
-}
-
-Option& Option::must() {
-  required = true;
-  return *this;
-}
-
-Option& Option::runtime() {
-  in_config = false;
-  return *this;
-}
-
-Option& Option::secret() {
-  hidden = true;
-  return *this;
-}
-
-Option& Option::more(std::string text) {
-  long_help += (long_help.empty() ? "" : " ") + text;
-  return *this;
-}
-
-Option& Option::default_is(std::string text) {
-  default_text = std::move(text);
-  return *this;
-}
-
 std::string Option::long_name() const {
   for (const auto& name : values::split(names)) {
     if (name.starts_with("--")) return name.substr(2);
@@ -143,7 +31,7 @@ Group& Options::group(const std::string& name) {
   for (const auto& group : groups_) {
     if (group->name == name) return *group;
   }
-  groups_.push_back(std::make_unique<Group>(Group{name, {}, {}, {}}));
+  groups_.push_back(std::make_unique<Group>(name));
   return *groups_.back();
 }
 

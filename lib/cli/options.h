@@ -35,16 +35,47 @@ struct Field : FieldPointer {
   requires std::is_constructible_v<FieldPointer, T*> Field(T& field) : FieldPointer(&field) {}
 };
 
-// Other options that an option needs or excludes; see Option::needs().
+// Other options that an option needs or excludes.
 struct Conditions {
   std::vector<std::string> words;
   std::string advice;
 };
 
+// An option that would have no effect is an error if the user gives it, whatever its value, also as
+// --no-NAME. A condition is written as on the command line:
+//   "--sample"      needs(): that option is on (not false, empty or 0), for whatever reason;
+//                   excludes(): it was given, or a preset or --config turned it on
+//   "--metric ter"  that option has this value, or its list contains it
+//   "a model of kind decoder"  a fact that the tool learns later and passes to check_fact()
+// needs() requires any one of the conditions, excludes() none of them; `advice` replaces the
+// default end of the message. --help and the man page show the options that an option needs, and
+// the fact that a group needs if it is a single one; they do not show exclusions. An option may
+// turn off what
+// --config turned on, and two flags may both be turned off.
+template <class T>
+struct Conditional {
+  std::vector<Conditions> needed, excluded;
+  std::vector<std::string> modes;
+
+  T& needs(std::vector<std::string> any, std::string advice = "") {
+    needed.push_back({std::move(any), std::move(advice)});
+    return static_cast<T&>(*this);
+  }
+  T& excludes(std::vector<std::string> none, std::string advice = "") {
+    excluded.push_back({std::move(none), std::move(advice)});
+    return static_cast<T&>(*this);
+  }
+  // With a mode, such as --resume, only options that name it may be given.
+  T& goes_with(const std::vector<std::string>& names) {
+    modes.insert(modes.end(), names.begin(), names.end());
+    return static_cast<T&>(*this);
+  }
+};
+
 // What the value of an option names: a file or directory that is read, or one that is written.
 enum class FileRole { none, input, output };
 
-struct Option {
+struct Option : Conditional<Option> {
   std::string names;    // "-o,--out"; a positional has a bare name such as "FILE"
   std::string aliases;  // in the same form
   FieldPointer field;
@@ -63,57 +94,50 @@ struct Option {
   std::string default_text;
   Json start;       // the field's value when the option was added
   Json file_value;  // from_json()'s value of an option that was given; null if there is none
-  std::vector<Conditions> needed, excluded;
   std::string mode_advice;
-  std::vector<std::string> modes;  // see goes_with()
 
-  Option& range(double min, double max);
-  Option& at_least(double min);
-  Option& one_of(std::vector<std::string> values);
-  Option& list_of(std::vector<std::string> values);  // comma-separated, each at most once
-  Option& also(std::vector<std::string> values);     // accepted too, but not listed
-  Option& zero_is(int value);                        // replaces a 0 that the user gives
-  Option& may_be_empty();                            // "" is a value; other options reject it
+  template <class F, class V>
+  Option& set(F Option::*member, V value) {
+    this->*member = std::move(value);
+    return *this;
+  }
+  Option& range(double min, double max) { return at_least(min).set(&Option::high, max); }
+  Option& at_least(double min) { return set(&Option::low, min); }
+  using Words = std::vector<std::string>;
+  Option& one_of(Words values) { return set(&Option::choices, std::move(values)); }
+  // Comma-separated, each at most once.
+  Option& list_of(Words values) { return set(&Option::list, true).one_of(std::move(values)); }
+  // Accepted too, but not listed.
+  Option& also(Words values) { return set(&Option::unlisted_choices, std::move(values)); }
+  Option& zero_is(int value) { return set(&Option::zero, value); }  // replaces a 0 that is given
+  Option& may_be_empty() { return set(&Option::empty_allowed, true); }  // others reject ""
   // Unlisted names, for users of other programs. A name may have one dash and several letters, such
   // as "-tok".
-  Option& alias(std::string names);
+  Option& alias(std::string further) { return set(&Option::aliases, std::move(further)); }
   // The value names files that are read or written: parse() refuses an output that is also an
   // input, see lib/base/outputs.h.
-  Option& input();
-  Option& output();
-  // An option that would have no effect is an error if the user gives it, whatever its value, also
-  // as --no-NAME. A condition is written as on the command line:
-  //   "--sample"      needs(): that option is on (not false, empty or 0), for whatever reason;
-  //                   excludes(): it was given, or a preset or --config turned it on
-  //   "--metric ter"  that option has this value, or its list contains it
-  //   "a model of kind decoder"  a fact that the tool learns later and passes to check_fact()
-  // needs() requires any one of the conditions, excludes() none of them; `advice` replaces the
-  // default end of the message. --help and the man page show the options that an option needs, and
-  // the fact that a group needs if it is a single one; they do not show exclusions. An option may
-  // turn off what --config turned on, and two flags may both be turned off.
-  Option& needs(std::vector<std::string> any, std::string advice = "");
-  Option& excludes(std::vector<std::string> none, std::string advice = "");
-  // With a mode, such as --resume, only options that name it in goes_with() may be given.
-  Option& is_mode(std::string advice = "leave one of them out");
-  Option& goes_with(std::vector<std::string> modes);
-  Option& must();     // required
-  Option& runtime();  // not part of config.json (paths of this run, --describe, ...)
-  Option& secret();   // accepted, not listed
-  Option& more(std::string text);
-  Option& default_is(std::string text);  // shown instead of the field's initial value
-  std::string long_name() const;         // "beam"; for a positional its name
+  Option& input() { return set(&Option::file, FileRole::input); }
+  Option& output() { return set(&Option::file, FileRole::output); }
+  Option& is_mode(std::string advice = "leave one of them out") {
+    return set(&Option::mode, true).set(&Option::mode_advice, std::move(advice));
+  }
+  Option& must() { return set(&Option::required, true); }
+  Option& runtime() { return set(&Option::in_config, false); }  // paths of this run, --describe ...
+  Option& secret() { return set(&Option::hidden, true); }       // accepted, not listed
+  Option& more(const std::string& text) {
+    return set(&Option::long_help, long_help + (long_help.empty() ? "" : " ") + text);
+  }
+  // Shown instead of the field's initial value.
+  Option& default_is(std::string text) { return set(&Option::default_text, std::move(text)); }
+  std::string long_name() const;  // "beam"; for a positional its name
   bool is_flag() const { return std::holds_alternative<bool*>(field); }
   bool repeatable() const { return std::holds_alternative<std::vector<std::string>*>(field); }
 };
 
 // Options under one heading. Its conditions and modes apply to each of them.
-struct Group {
+struct Group : Conditional<Group> {
+  explicit Group(std::string heading) : name(std::move(heading)) {}
   std::string name;
-  std::vector<Conditions> needed, excluded;
-  std::vector<std::string> modes;
-  Group& needs(std::vector<std::string> any, std::string advice = "");
-  Group& excludes(std::vector<std::string> none, std::string advice = "");
-  Group& goes_with(std::vector<std::string> names);
 };
 
 class Options {
