@@ -3,7 +3,6 @@
 // it, so that tools without matrix products never load them. Error if that fails.
 #pragma once
 #include <string>
-#include <utility>
 
 #include "kernels/kernels.h"
 

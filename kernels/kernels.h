@@ -2,7 +2,6 @@
 // Also compiled by nvcc.
 #pragma once
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -41,7 +40,8 @@ struct Kernels {
 
 using Backend = std::unique_ptr<Kernels>;
 
-// What --precision auto selects on a machine: bf16 where its products are faster than those of fp32.
+// What --precision auto selects on a machine: bf16 where its products are faster than those of
+// fp32.
 struct AutoPrecision {
   DType dtype = DType::f32;
   const char* reason = "";
@@ -50,8 +50,8 @@ struct AutoPrecision {
 // The description of a library of kernels, returned by the function that it exports: tx_cpu() of
 // libtx-cpu.so, tx_cuda() of libtx-cuda.so.
 struct KernelLibrary {
-  const char* version;               // of tx
-  std::string (*refusal)();          // why this machine cannot use it; empty if it can
+  const char* version;       // of tx
+  std::string (*refusal)();  // why this machine cannot use it; empty if it can
   AutoPrecision (*auto_precision)();
   std::string (*describe)();         // lines for --version
   std::string (*describe_ranks)();   // a line for --version about make_mover(); may be empty

@@ -1,6 +1,5 @@
 #include "kernels/profile.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <utility>
 #include <vector>

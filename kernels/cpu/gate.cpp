@@ -1,6 +1,4 @@
 // The gated activations of the feed-forward layer, and rotary positions.
-#include <algorithm>
-#include <vector>
 
 #include "kernels/cpu.h"
 #include "kernels/cpu/activation.h"

@@ -2,8 +2,6 @@
 // product for training.
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
-#include <new>
 
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/simd.h"

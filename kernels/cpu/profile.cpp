@@ -7,7 +7,6 @@
 #include <cstring>
 #include <functional>
 
-#include "kernels/cpu.h"
 #include "kernels/cpu/gemm.h"
 
 namespace tx {

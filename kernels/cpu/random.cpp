@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "kernels/cpu/lanes.h"
 #if defined(__x86_64__)
 #include "kernels/cpu/x86.h"
 #endif

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/eval/metrics.h"
 #include "lib/search/lines/lines.h"
@@ -128,12 +129,10 @@ Selection chosen_head(const Selection& candidates, const std::string& path,
   const auto best = std::min_element(  // ties: the first
       chooser.candidates.begin(), chooser.candidates.end(),
       [&](const Candidate& a, const Candidate& b) { return rate(a) < rate(b); });
-  char figures[64];
-  std::snprintf(figures, sizeof figures, "%.1f", rate(*best));
   const std::string which =
       best->head == mean ? "the mean of the heads" : "head " + std::to_string(best->head);
   log.info(which + " of layer " + std::to_string(best->layer) +
-           " has the lowest alignment error rate on " + path + ", " + figures);
+           " has the lowest alignment error rate on " + path + ", " + figure(rate(*best), 1));
   Selection out = candidates;
   out.kinds.front().layers = {best->layer};
   out.mean_of_heads = best->head == mean;

@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "lib/base/json.h"
-#include "lib/checkpoint/safetensors.h"
 
 namespace tx {
 

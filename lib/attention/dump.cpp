@@ -5,7 +5,6 @@
 
 #include "lib/attention/alignment.h"
 #include "lib/attention/importance.h"
-#include "lib/attention/input.h"
 #include "lib/attention/page.h"
 #include "lib/base/error.h"
 

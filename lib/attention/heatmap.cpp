@@ -9,6 +9,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "lib/base/figure.h"
 #include "lib/base/utf8.h"
 
 namespace tx {
@@ -95,12 +96,6 @@ int widest(const std::vector<std::string>& labels) {
   return width;
 }
 
-std::string decimal(double x, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, x);
-  return text;
-}
-
 class Drawing {
  public:
   Drawing(const AttentionMap& map, const std::vector<std::string>& rows,
@@ -185,10 +180,10 @@ class Drawing {
     const double min_weight = double(largest_) / levels_;
     const int digits =
         min_weight > 0 ? int(std::max(2.0, 1 - std::floor(std::log10(min_weight)))) : 2;
-    std::string out = "largest " + decimal(largest_, digits) + ";";
+    std::string out = "largest " + figure(largest_, digits) + ";";
     for (int level = 1; level <= levels_; ++level) {
       const float weight = largest_ * float(level) / float(levels_);
-      out += " " + cell(weight, 1) + " " + decimal(weight, digits);
+      out += " " + cell(weight, 1) + " " + figure(weight, digits);
     }
     return out + "\n";
   }

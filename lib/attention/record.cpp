@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "lib/base/error.h"
-#include "lib/base/json.h"
 
 namespace tx {
 

@@ -1,7 +1,6 @@
 #include "lib/attention/selection.h"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 
 #include "lib/base/error.h"
@@ -44,19 +43,12 @@ void parse_what(const std::string& text, Selection& selection) {
   const auto known = what_names();
   for (const std::string& word : words) {
     if (std::count(known.begin(), known.end(), word) > 0) continue;
-    std::string all;
-    for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
-    throw UsageError("--what: '" + word + "' is not one of " + all);
+    throw UsageError("--what: '" + word + "' is not one of " + joined(known, ", "));
   }
   selection.what.clear();
   for (const NameOf<Quantity>& n : Names<Quantity>::list)
     if (asked(n.name)) selection.what.push_back(n.value);
   selection.log_p = asked("log_p");
-}
-
-bool parse_number(std::string_view text, int& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && number >= 0;
 }
 
 std::vector<int> all_of(int count) {
@@ -97,7 +89,7 @@ std::vector<int> parse_numbers(const std::string& text, int count, const std::st
   for (const std::string& part : split_at(text, ',')) {
     const size_t dash = part.find('-');
     int first = 0, last = 0;
-    if (!parse_number(part.substr(0, dash), first) ||
+    if (!parse_number(part.substr(0, dash), first) || first < 0 ||
         !parse_number(dash == part.npos ? part : part.substr(dash + 1), last) || last < first) {
       throw UsageError(option + ": '" + part +
                        "' is not a number or range; write a list like 0,2-3");

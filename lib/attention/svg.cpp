@@ -1,12 +1,12 @@
 #include "lib/attention/svg.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 
 #include "lib/attention/heatmap.h"
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/json.h"
+#include "lib/base/split.h"
 #include "lib/page/page.h"
 
 namespace tx {
@@ -21,14 +21,6 @@ constexpr double caption_high = 22, margin = 8;
 constexpr double min_weight = 0.01, max_min_weight = 0.1;  // of a drawn line, min_line()
 constexpr double widest_line = 3, min_width = 0.4;         // of weight 1 and 0
 constexpr int longest_label = 22;                          // letters
-
-// A text from a printf format whose values are doubles or short strings.
-template <class... T>
-std::string formatted(const char* format, T... values) {
-  char text[256];
-  std::snprintf(text, sizeof text, format, values...);
-  return text;
-}
 
 std::string label_of(const std::string& token) {
   const std::string space = "\u2581";
@@ -54,8 +46,7 @@ std::vector<bool> rows_drawn(const AttentionRecord& record, const std::vector<st
   std::vector<bool> out(tokens.size(), token.empty());
   if (token.empty()) return out;
   size_t number = 0;
-  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), number);
-  const bool is_number = error == std::errc() && end == token.data() + token.size();
+  const bool is_number = parse_number(token, number);
   bool any = false;
   for (size_t i = 0; i < tokens.size(); ++i) {
     out[i] = tokens[i] == token || tokens[i] == "\u2581" + token;

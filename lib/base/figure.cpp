@@ -3,23 +3,28 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdarg>
 #include <cstdio>
 
 namespace tx {
 
 std::string figure(double x, int decimals) {
   if (std::isnan(x)) return "nan";
-  char text[64];
-  if (std::abs(x) < 1e6)
-    std::snprintf(text, sizeof text, "%.*f", decimals, x);
-  else
-    std::snprintf(text, sizeof text, "%.1e", x);
+  return std::abs(x) < 1e6 ? formatted("%.*f", decimals, x) : formatted("%.1e", x);
+}
+
+std::string formatted(const char* format, ...) {
+  va_list values, again;
+  va_start(values, format);
+  va_copy(again, values);
+  std::string text(size_t(std::vsnprintf(nullptr, 0, format, values)), '\0');
+  std::vsnprintf(text.data(), text.size() + 1, format, again);
+  va_end(again);
+  va_end(values);
   return text;
 }
 
-std::string with_commas(int64_t n) {
-  return n < 10000 ? std::to_string(n) : grouped(double(n));
-}
+std::string with_commas(int64_t n) { return n < 10000 ? std::to_string(n) : grouped(double(n)); }
 
 std::string counted(int64_t n, const std::string& what) {
   return with_commas(n) + " " + what + (n == 1 ? "" : "s");
@@ -51,9 +56,7 @@ std::string about(double seconds) {
 std::string duration(double seconds) {
   if (seconds >= 48 * 3600) return about(seconds);
   const long long s = std::llround(seconds);
-  char text[32];
-  std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
-  return text;
+  return formatted("%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
 }
 
 Json finite_or_null(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }

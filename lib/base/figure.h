@@ -11,6 +11,9 @@ namespace tx {
 // (of either sign), "inf" and "-inf" if not finite.
 std::string figure(double x, int decimals);
 
+// As by printf.
+[[gnu::format(printf, 1, 2)]] std::string formatted(const char* format, ...);
+
 // A count in text for people: "9876", but from 10,000 with commas, "34,920".
 std::string with_commas(int64_t n);
 // The same with its noun: "1 step", "2 steps", "34,920 steps".

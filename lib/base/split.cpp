@@ -1,7 +1,6 @@
 #include "lib/base/split.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace tx {
 
@@ -13,6 +12,12 @@ std::vector<std::string> split_at(std::string_view text, char at) {
     begin = end + 1;
   }
   return parts;
+}
+
+std::string joined(const std::vector<std::string>& texts, std::string_view between) {
+  std::string out;
+  for (const std::string& text : texts) out.append(out.empty() ? "" : between).append(text);
+  return out;
 }
 
 std::vector<std::string_view> split_fields(std::string_view line) {

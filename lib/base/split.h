@@ -1,5 +1,6 @@
-// Splitting text.
+// Splitting, joining and parsing text.
 #pragma once
+#include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,10 +10,17 @@ namespace tx {
 
 // One part more than there are separators: "a,,b" is {"a", "", "b"}, and "" is {""}.
 std::vector<std::string> split_at(std::string_view text, char at);
+std::string joined(const std::vector<std::string>& texts, std::string_view between);
 // The non-empty fields between spaces, tabs and carriage returns.
 std::vector<std::string_view> split_fields(std::string_view line);
 // Removes a decimal number from the beginning of `text`; false, and `text` unchanged, if there is
 // none.
 bool take_number(std::string_view& text, uint32_t& number);
+// Whether the whole text is a number of this type; otherwise `number` is unspecified.
+template <class T>
+bool parse_number(std::string_view text, T& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
 
 }  // namespace tx

@@ -11,7 +11,6 @@
 #include <mutex>
 #include <new>
 #include <system_error>
-#include <thread>
 
 #include "lib/base/error.h"
 

@@ -1,6 +1,6 @@
-#include <cstdio>
 #include <map>
 
+#include "lib/base/figure.h"
 #include "lib/base/utf8.h"
 #include "lib/checkpoint/int8_tensors.h"
 #include "lib/checkpoint/model_file.h"
@@ -28,10 +28,8 @@ std::string use_of(const ParameterEntry& e) {
 
 std::string line_of(const char* format, const std::string& name, const std::string& shape,
                     const std::string& form, const std::string& use, int64_t bytes) {
-  char line[256];
-  std::snprintf(line, sizeof line, format, name.c_str(), shape.c_str(), form.c_str(), use.c_str(),
-                static_cast<long long>(bytes));
-  return line;
+  return formatted(format, name.c_str(), shape.c_str(), form.c_str(), use.c_str(),
+                   static_cast<long long>(bytes));
 }
 
 // One line per language; "source" and "target" mark the defaults in the file.

@@ -1,7 +1,6 @@
 #include "lib/checkpoint/run_checkpoints.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
+#include "lib/base/split.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/state_file.h"
 
@@ -26,9 +26,7 @@ int64_t step_of(std::string_view name, const std::string& kind) {
     return -1;
   const std::string_view digits = name.substr(before, name.size() - before - suffix.size());
   int64_t step = -1;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
-  const bool whole = error == std::errc() && end == digits.data() + digits.size();
-  return whole && std::to_string(step) == digits ? step : -1;
+  return parse_number(digits, step) && std::to_string(step) == digits ? step : -1;
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <set>
 #include <tuple>
 
-#include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 

@@ -2,7 +2,6 @@
 #pragma once
 #include <string>
 
-#include "kernels/backend.h"
 #include "kernels/int8.h"
 #include "lib/checkpoint/safetensors.h"
 #include "lib/model/parameters.h"

@@ -5,6 +5,7 @@
 #include "build_info.h"
 #include "lib/base/error.h"
 #include "lib/base/io.h"
+#include "lib/base/split.h"
 #include "lib/cli/options.h"
 
 namespace tx {
@@ -74,8 +75,7 @@ int run_command(const std::string& tool, const std::string& summary,
     for (const auto& name : names) print_summary(name + "\n");
     return 0;
   }
-  std::string all;
-  for (const auto& name : names) all += (all.empty() ? "" : ", ") + name;
+  const std::string all = joined(names, ", ");
   if (word.empty()) throw UsageError("missing command: one of " + all);
   const std::string guess = nearest(word, names);
   throw UsageError("unknown command '" + word + "'" +

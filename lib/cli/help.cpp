@@ -1,6 +1,7 @@
 // --help, the OPTIONS section of the man page, and shell completion.
 #include <algorithm>
 
+#include "lib/base/split.h"
 #include "lib/cli/options.h"
 #include "lib/cli/values.h"
 
@@ -126,12 +127,7 @@ std::string sentence(std::string text) {
 }
 
 // "needs --metric chrf" of a whole group, or "".
-std::string joined(const Group& group) {
-  std::string out;
-  for (const auto& need : values::needs(group.needed, true))
-    out += (out.empty() ? "" : "; ") + need;
-  return out;
-}
+std::string rules_of(const Group& group) { return joined(values::needs(group.needed, true), "; "); }
 
 std::string completion_kind(const Option& option) {
   if (option.is_flag()) return "flag";
@@ -156,7 +152,7 @@ std::string Options::help_text() const {
   std::string group;
   for_each_by_group(options_, [&](const Option& option) {
     if (option.group != group || group.empty()) {
-      const std::string rules = joined(group_of(option));
+      const std::string rules = rules_of(group_of(option));
       out += "\n" + option.group + (rules.empty() ? "" : " (" + rules + ")") + ":\n";
     }
     group = option.group;
@@ -175,7 +171,7 @@ std::string Options::man_options() const {
     if (option.group != group || out.empty()) {
       if (!out.empty()) out += ".El\n";
       out += ".Ss " + roff(option.group) + "\n";
-      const std::string rules = joined(group_of(option));
+      const std::string rules = rules_of(group_of(option));
       if (!rules.empty()) out += roff(sentence(rules)) + "\n";
       out += ".Bl -tag -width Ds\n";
     }

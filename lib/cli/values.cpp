@@ -8,6 +8,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
+#include "lib/base/split.h"
 #include "lib/base/utf8.h"
 
 namespace tx::values {
@@ -58,12 +59,6 @@ T in_range(const Option& option, T value, const std::string& text) {
   return value;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const auto& word : words) out += (out.empty() ? "" : ", ") + word;
-  return out;
-}
-
 bool contains(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -72,7 +67,8 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
   const std::string guess = nearest(text, option.choices);
   throw UsageError(title(option) + " " + text + ": must be " +
                    (option.list ? "a comma-separated list of " : "one of ") +
-                   joined(option.choices) + (guess.empty() ? "" : "; did you mean " + guess + "?"));
+                   joined(option.choices, ", ") +
+                   (guess.empty() ? "" : "; did you mean " + guess + "?"));
 }
 
 std::string one_of_choices(const Option& option, const std::string& text) {
@@ -217,7 +213,7 @@ std::string to_text(const FieldPointer& field) {
   return std::visit(Overloaded{
                         [](bool*) { return std::string(); },
                         [](std::string* text) { return *text; },
-                        [](std::vector<std::string>* texts) { return joined(*texts); },
+                        [](std::vector<std::string>* texts) { return joined(*texts, ", "); },
                         []<class T>(std::optional<T>* value) {
                           return *value ? number_text(**value) : std::string();
                         },

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "lib/base/error.h"
-#include "lib/base/io.h"
 
 namespace tx {
 

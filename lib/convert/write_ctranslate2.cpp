@@ -7,7 +7,6 @@
 // bytes.
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <limits>
 
 #include "lib/base/error.h"

@@ -5,7 +5,6 @@
 #include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
-#include "lib/base/json.h"
 #include "lib/data/cache_format.h"
 
 namespace tx {

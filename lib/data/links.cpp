@@ -1,7 +1,6 @@
 #include "lib/data/links.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "lib/base/error.h"
-#include "lib/base/json.h"
 #include "lib/data/links.h"
 #include "lib/data/masking.h"
 

@@ -2,7 +2,6 @@
 // same for every batch; dummy sentences fill the remaining rows.
 #pragma once
 #include <cstdint>
-#include <string>
 #include <unordered_map>
 #include <vector>
 

@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <numeric>
 
 #include "lib/base/figure.h"
+#include "lib/base/split.h"
 #include "lib/diagnose/translation.h"
 #include "lib/eval/metrics.h"
 #include "lib/search/engine/continuation.h"
@@ -53,17 +52,9 @@ double bleu(const std::vector<Compared>& lines) {
   return metric->value(sums);
 }
 
-std::string number(const char* format, double x) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, x);
-  return text;
-}
-
 std::string named(const char* name, const Translator& translator) {
-  std::string models;
-  for (const std::string& path : translator.options().models)
-    models += (models.empty() ? "" : ", ") + path;
-  return std::string(name) + ": " + models + " in " + translator.precision() + "\n";
+  return std::string(name) + ": " + joined(translator.options().models, ", ") + " in " +
+         translator.precision() + "\n";
 }
 
 std::string largest_differences(std::vector<Compared> lines) {
@@ -76,8 +67,8 @@ std::string largest_differences(std::vector<Compared> lines) {
   std::string out;
   for (size_t i = 0; i < shown; ++i) {
     const Compared& c = lines[i];
-    out += "line " + std::to_string(c.line) + ", log P " + number("%.4f", c.a.log_p) + " and " +
-           number("%.4f", c.b.log_p) + "\n  A: " + c.a.text + "\n  B: " + c.b.text + "\n";
+    out += "line " + std::to_string(c.line) + ", log P " + formatted("%.4f", c.a.log_p) + " and " +
+           formatted("%.4f", c.b.log_p) + "\n  A: " + c.a.text + "\n  B: " + c.b.text + "\n";
   }
   return out;
 }
@@ -92,10 +83,10 @@ std::string report(const std::vector<Compared>& lines) {
     largest = std::max(largest, std::abs(line.difference()));
   }
   return counted(int64_t(lines.size()), "line") + ", equal: " + std::to_string(equal) + " (" +
-         number("%.1f", 100 * double(equal) / count) +
-         " %)\nBLEU of A against B: " + number("%.2f", bleu(lines)) +
-         "\nlog P of A minus log P of B: mean " + number("%.4f", difference) + ", largest " +
-         number("%.4f", largest) + "\nthe largest differences:\n" + largest_differences(lines);
+         formatted("%.1f", 100 * double(equal) / count) +
+         " %)\nBLEU of A against B: " + formatted("%.2f", bleu(lines)) +
+         "\nlog P of A minus log P of B: mean " + formatted("%.4f", difference) + ", largest " +
+         formatted("%.4f", largest) + "\nthe largest differences:\n" + largest_differences(lines);
 }
 
 }  // namespace

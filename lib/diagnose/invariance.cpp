@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
@@ -64,9 +63,8 @@ bool same(const Translation& a, const Translation& b) {
 }
 
 std::string shown(const Translator& translator, const Translation& t) {
-  char scores[100];
-  std::snprintf(scores, sizeof scores, " (score %a, log P %a)", t[0].score, t[0].log_p);
-  return "\n  " + translator.models().target().decode(t[0].ids) + scores;
+  return "\n  " + translator.models().target().decode(t[0].ids) +
+         formatted(" (score %a, log P %a)", t[0].score, t[0].log_p);
 }
 
 }  // namespace

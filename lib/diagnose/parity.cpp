@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/data/links.h"
@@ -106,13 +106,6 @@ double lost_cosine(const std::vector<float>& x, const std::vector<float>& y) {
   return std::isnan(c) ? INFINITY : c;
 }
 
-template <class... A>
-std::string format(const char* how, A... a) {
-  char text[200];
-  std::snprintf(text, sizeof text, how, a...);
-  return text;
-}
-
 // The table of one variant; adds the number of values out of bounds to `faults`.
 std::string compare(const Variant& way, const std::vector<ParameterEntry>& table, const Outcome& is,
                     const Outcome& reference, int& faults) {
@@ -122,8 +115,8 @@ std::string compare(const Variant& way, const std::vector<ParameterEntry>& table
   const double loss = std::abs(is.loss / reference.loss - 1);
   const bool good = loss <= (exact ? fp32_loss : bf16_loss);
   faults += !good;
-  std::string text = way.name + format("\tloss %.7g, relative difference %.1e%s\n", is.loss, loss,
-                                       good ? "" : "  OUT OF BOUNDS");
+  std::string text = way.name + formatted("\tloss %.7g, relative difference %.1e%s\n", is.loss,
+                                          loss, good ? "" : "  OUT OF BOUNDS");
   for (size_t i = 0; i < table.size(); ++i) {
     const auto &g = is.gradients[i], &want = reference.gradients[i];
     const bool counts = largest(want) > negligible * all;
@@ -134,8 +127,8 @@ std::string compare(const Variant& way, const std::vector<ParameterEntry>& table
     faults += !within;
     text +=
         way.name + "\t" + table[i].name +
-        format("\tgradient %.1e\t1 - cosine %.1e\tweights after the step %.1e%s\n", off, cosine,
-               difference(is.weights[i], reference.weights[i]), within ? "" : "  OUT OF BOUNDS");
+        formatted("\tgradient %.1e\t1 - cosine %.1e\tweights after the step %.1e%s\n", off, cosine,
+                  difference(is.weights[i], reference.weights[i]), within ? "" : "  OUT OF BOUNDS");
   }
   return text;
 }
@@ -194,7 +187,7 @@ int parity(TrainOptions& options, Options& given, const Log& log) {
   const Outcome reference = run(task, all.front());
   const std::vector<ParameterEntry> table = parameter_table(task.config);
   int faults = 0, compared = 0;
-  std::string text = all.front().name + format("\tloss %.7g (reference)\n", reference.loss);
+  std::string text = all.front().name + formatted("\tloss %.7g (reference)\n", reference.loss);
   for (size_t i = 1; i < all.size(); ++i) {
     if (!all[i].missing.empty()) {
       text += all[i].name + "\tnot available: " + all[i].missing + "\n";
@@ -203,11 +196,11 @@ int parity(TrainOptions& options, Options& given, const Log& log) {
     ++compared;
     text += compare(all[i], table, run(task, all[i]), reference, faults);
   }
-  text += faults ? format("%d values are out of bounds", faults)
-                 : format("%d of %d variants agree with fp32 on the CPU", compared,
-                          int(all.size()) - 1);
-  text += format(": fp32 gradients %.0e, loss %.0e; bf16 1 - cosine %.0e, loss %.0e\n",
-                 fp32_gradient, fp32_loss, bf16_cosine, bf16_loss);
+  text += faults ? formatted("%d values are out of bounds", faults)
+                 : formatted("%d of %d variants agree with fp32 on the CPU", compared,
+                             int(all.size()) - 1);
+  text += formatted(": fp32 gradients %.0e, loss %.0e; bf16 1 - cosine %.0e, loss %.0e\n",
+                    fp32_gradient, fp32_loss, bf16_cosine, bf16_loss);
   Writer out("-");
   out.write(text);
   out.close();

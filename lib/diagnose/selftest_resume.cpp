@@ -5,16 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <thread>
 
 #include "lib/base/bytes.h"
 #include "lib/base/clock.h"
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/run_checkpoints.h"
 #include "lib/diagnose/training.h"
@@ -145,9 +143,7 @@ std::string Selftest::stop_and_go(int64_t steps, double took) const {
     std::this_thread::sleep_for(std::chrono::duration<double>(share * took));
     ::kill(child, SIGKILL);
     if (wait(child) == 0) return how;
-    char text[40];
-    std::snprintf(text, sizeof text, ", %.1f s", share * took);
-    how += text;
+    how += formatted(", %.1f s", share * took);
   }
   finish(next);
   return how;

@@ -7,6 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/json.h"
+#include "lib/base/split.h"
 
 namespace tx {
 
@@ -45,24 +46,6 @@ Names names_of(const Kinds& kinds) {
 
 bool holds(const Names& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-std::string joined(const Names& texts, const char* between) {
-  std::string all;
-  for (const std::string& text : texts) all += (all.empty() ? "" : between) + text;
-  return all;
-}
-
-Names split_names(const std::string& text) {
-  Names names(1);
-  for (const char c : text) {
-    if (c == ',') {
-      names.emplace_back();
-    } else {
-      names.back().push_back(c);
-    }
-  }
-  return names;
 }
 
 const MetricKind& find_kind(const Kinds& kinds, const std::string& name) {
@@ -153,7 +136,7 @@ void MetricOptions::describe(Options& options) {
 }
 
 Metrics MetricOptions::make() const {
-  Names wanted = split_names(names);
+  Names wanted = split_at(names, ',');
   std::sort(wanted.begin(), wanted.end());
   Metrics metrics;
   for (size_t i = 0; i < wanted.size(); ++i) {
@@ -181,7 +164,7 @@ std::string metrics_summary() {
 std::vector<std::string> metric_names() { return names_of(all_kinds()); }
 
 bool names_metrics(const std::string& text) {
-  const Names names = split_names(text), known = metric_names();
+  const Names names = split_at(text, ','), known = metric_names();
   return std::all_of(names.begin(), names.end(),
                      [&](const std::string& name) { return holds(known, name); });
 }
@@ -190,8 +173,7 @@ MakeForm form_of(const Metrics& metrics) {
   for (const auto& metric : metrics) {
     if (!metric->form()) continue;
     if (metrics.size() == 1) return [&metric] { return metric->form(); };
-    throw UsageError(metric->name() +
-                     " reads files of another format than other metrics: run it " +
+    throw UsageError(metric->name() + " reads files of another format than other metrics: run it " +
                      "separately");
   }
   return {};

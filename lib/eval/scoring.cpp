@@ -5,7 +5,6 @@
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
-#include "lib/base/workers.h"
 #include "lib/eval/report/report.h"
 #include "lib/eval/report/systems.h"
 #include "lib/text/parse.h"

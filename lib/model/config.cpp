@@ -6,7 +6,7 @@
 
 #include "build_info.h"
 #include "lib/base/error.h"
-#include "lib/base/json.h"
+#include "lib/base/split.h"
 
 namespace tx {
 
@@ -231,9 +231,7 @@ class FieldDescriber {
   template <class E>
   void add_named(const ConfigField& f, Named<E>& value) {
     const std::vector<std::string> names = names_of<E>();
-    std::string unit;
-    for (const std::string& name : names) unit += (unit.empty() ? "" : "|") + name;
-    options_.add(f.option, value.name, unit, f.help, f.long_help).one_of(names);
+    options_.add(f.option, value.name, joined(names, "|"), f.help, f.long_help).one_of(names);
   }
   Options& options_;
 };

@@ -1,7 +1,6 @@
 #include "lib/model/head_mask.h"
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "lib/base/error.h"
@@ -34,8 +33,7 @@ std::vector<Place> places(const ModelConfig& c) {
 std::vector<int> numbers(const std::string& text, int count) {
   std::vector<int> all;
   int number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool one = error == std::errc() && end == text.data() + text.size() && number >= 0;
+  const bool one = parse_number(text, number);
   for (int i = 0; i < count; ++i)
     if (text == "*" || (one && i == number)) all.push_back(i);
   return all;

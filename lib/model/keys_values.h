@@ -2,7 +2,6 @@
 // (training, validation, extraction) and incremental decoding, which run the same layers (layer.h).
 #pragma once
 #include <functional>
-#include <string>
 
 #include "lib/model/packed_side.h"
 #include "lib/ops/ops.h"

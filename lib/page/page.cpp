@@ -6,6 +6,7 @@
 
 #include "build_info.h"
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/io.h"
 
 namespace tx {
@@ -126,12 +127,10 @@ std::string oklch_colour(double lightness, double chroma, double hue) {
   const double l = std::pow(lightness + 0.3963377774 * a + 0.2158037573 * b, 3);
   const double m = std::pow(lightness - 0.1055613458 * a - 0.0638541728 * b, 3);
   const double s = std::pow(lightness - 0.0894841775 * a - 1.291485548 * b, 3);
-  char text[8];
-  std::snprintf(text, sizeof text, "#%02x%02x%02x",
-                srgb_byte(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
-                srgb_byte(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
-                srgb_byte(-0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s));
-  return text;
+  return formatted("#%02x%02x%02x",
+                   srgb_byte(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
+                   srgb_byte(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+                   srgb_byte(-0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s));
 }
 
 std::string distinct_colour(int index) {

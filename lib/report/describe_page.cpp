@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <numeric>
 #include <set>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/io.h"
 #include "lib/model/parameters.h"
 #include "lib/model/positions.h"
@@ -94,11 +94,7 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-std::string cell(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "\t%.9g", x);
-  return text;
-}
+std::string cell(double x) { return formatted("\t%.9g", x); }
 
 void write_schedule(const TrainOptions& options, int64_t d_model, Writer& out) {
   out.write("step\tlearning_rate\n");

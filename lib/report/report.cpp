@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <set>
-#include <vector>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"

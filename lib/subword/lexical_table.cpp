@@ -1,10 +1,10 @@
 #include "lib/subword/lexical_table.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
+#include "lib/base/split.h"
 
 namespace tx {
 
@@ -29,11 +29,8 @@ int id_of(const Vocabulary& vocabulary, std::string_view token, const char* side
 
 void write_entries(const std::string& source, const std::vector<LexicalTable::Entry>& entries,
                    const Vocabulary& target, Writer& out) {
-  char digits[32];
-  for (const LexicalTable::Entry& e : entries) {
-    std::snprintf(digits, sizeof digits, "%.6g", e.probability);
-    out.write(source + "\t" + target.token(e.token) + "\t" + digits + "\n");
-  }
+  for (const LexicalTable::Entry& e : entries)
+    out.write(source + "\t" + target.token(e.token) + formatted("\t%.6g\n", e.probability));
 }
 
 }  // namespace
@@ -45,8 +42,7 @@ void LexicalTable::keep_best(size_t frequent_tokens, size_t each) {
 
 double parse_probability(std::string_view text) {
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value > 0 && value <= 1))
+  if (!parse_number(text, value) || !(value > 0 && value <= 1))
     throw DataError("'" + std::string(text) + "' is not a probability above 0 and at most 1");
   return value;
 }

@@ -1,7 +1,6 @@
 #include "lib/subword/model_proto.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 #include <iterator>
 

@@ -1,11 +1,10 @@
 #include "lib/subword/token_counts.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
+#include "lib/base/split.h"
 #include "lib/base/utf8.h"
 #include "lib/base/workers.h"
 
@@ -39,19 +38,11 @@ std::pair<std::string, int64_t> parse(const std::string& line, const std::string
     throw DataError(place + ": expected a token, a tab or a space, and a count");
   if (at == line.npos) return {line, 1};
   int64_t count = 0;
-  const char* end = line.data() + line.size();
-  const auto [stop, error] = std::from_chars(line.data() + at + 1, end, count);
   const bool score = line[at + 1] == '-';
-  if (error != std::errc() || stop != end || score)
+  if (!parse_number(std::string_view(line).substr(at + 1), count) || score)
     throw DataError(place + ": '" + line.substr(at + 1) + "' is not a count" +
                     (score ? " but a score: give counts, as tx-bpe vocab --counts writes" : ""));
   return {line.substr(0, at), count};
-}
-
-std::string percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
-  return text;
 }
 
 }  // namespace
@@ -118,9 +109,9 @@ void TokenShares::add(std::span<const int> ids, const Vocabulary& vocabulary) {
 }
 
 std::string describe(const TokenShares& shares, const Vocabulary& vocabulary) {
-  const std::string unknown = percent(shares.unknown_share()) + " <unk>";
-  return vocabulary.kind() == "words" ? unknown
-                                      : unknown + ", " + percent(shares.byte_share()) + " bytes";
+  const std::string unknown = formatted("%.1f %% <unk>", 100 * shares.unknown_share());
+  if (vocabulary.kind() == "words") return unknown;
+  return unknown + formatted(", %.1f %% bytes", 100 * shares.byte_share());
 }
 
 }  // namespace tx

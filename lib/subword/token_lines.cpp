@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -10,6 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/json.h"
+#include "lib/base/split.h"
 #include "lib/base/workers.h"
 #include "lib/subword/token_counts.h"
 #include "lib/subword/words.h"
@@ -98,10 +98,7 @@ std::string shortest(float value) {
 
 int parse_id(const Vocabulary& vocabulary, std::string_view word) {
   int id = -1;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
-  if (error != std::errc() || end != word.data() + word.size()) {
-    throw DataError(shown(word) + " is not an id");
-  }
+  if (!parse_number(word, id)) throw DataError(shown(word) + " is not an id");
   if (id >= 0 && id < vocabulary.size()) return id;
   throw DataError("id " + std::to_string(id) + " is outside the vocabulary of " +
                   std::to_string(vocabulary.size()) + " tokens");
@@ -165,12 +162,6 @@ void add(EncodeReport& report, const LineCounts& counts, int64_t number) {
   if (!counts.cut) return;
   report.first_cut = report.cut_lines == 0 ? number : std::min(report.first_cut, number);
   ++report.cut_lines;
-}
-
-std::string fixed(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
 }
 
 }  // namespace
@@ -254,13 +245,14 @@ std::string describe(const EncodeReport& report, const TextReader& in) {
   const auto share = [](int64_t part, int64_t whole) {
     return double(part) / double(std::max<int64_t>(1, whole));
   };
-  std::string text = counted(report.lines, "line") + ", " + counted(report.words, "word") + ", " +
-                     counted(report.tokens, "token") + ": " +
-                     (report.cut_lines > 0  // of the words before the cut
-                          ? std::string()
-                          : fixed(share(report.tokens, report.words), 3) + " per word, ") +
-                     fixed(100 * share(report.bytes, report.tokens), 3) + " % of them bytes, " +
-                     fixed(100 * share(report.unknown, report.tokens), 3) + " % <unk>";
+  std::string text =
+      counted(report.lines, "line") + ", " + counted(report.words, "word") + ", " +
+      counted(report.tokens, "token") + ": " +
+      (report.cut_lines > 0  // of the words before the cut
+           ? std::string()
+           : formatted("%.3f per word, ", share(report.tokens, report.words))) +
+      formatted("%.3f %% of them bytes, %.3f %% <unk>", 100 * share(report.bytes, report.tokens),
+                100 * share(report.unknown, report.tokens));
   if (report.longest > 0)
     text +=
         "; longest line " + in.place(report.longest_line) + ", " + counted(report.longest, "token");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
 
 #include "lib/base/error.h"
 #include "lib/base/philox.h"

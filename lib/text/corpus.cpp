@@ -1,7 +1,5 @@
 #include "lib/text/corpus.h"
 
-#include <algorithm>
-
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/utf8.h"

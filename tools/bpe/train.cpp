@@ -1,9 +1,9 @@
 // tx-bpe train.
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/outputs.h"
 #include "lib/subword/words.h"
 #include "tools/bpe/commands.h"
@@ -51,10 +51,8 @@ class ReadProgress {
     const auto now = std::chrono::steady_clock::now();
     if (now < next_) return;
     next_ = now + std::chrono::milliseconds(200);
-    char text[96];
-    std::snprintf(text, sizeof text, "read %lld lines, %.1f MB", static_cast<long long>(lines_),
-                  double(bytes_) / 1e6);
-    log_.live(text);
+    log_.live(formatted("read %lld lines, %.1f MB", static_cast<long long>(lines_),
+                        double(bytes_) / 1e6));
   }
 
   const Log& log_;

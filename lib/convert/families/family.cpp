@@ -2,7 +2,6 @@
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
-#include "lib/base/json.h"
 #include "lib/convert/families/marian_npz_files.h"
 #include "lib/convert/formats/directory.h"
 

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "lib/base/error.h"
-#include "lib/base/io.h"
 #include "lib/checkpoint/transfer.h"
 #include "lib/convert/families/family.h"
 #include "lib/convert/families/marian_npz_files.h"

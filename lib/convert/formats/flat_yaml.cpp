@@ -5,6 +5,7 @@
 #include <set>
 
 #include "lib/base/error.h"
+#include "lib/base/split.h"
 #include "lib/base/utf8.h"
 
 namespace tx {
@@ -17,12 +18,6 @@ void skip_blanks(std::string_view& rest) {
   rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
 }
 
-template <class T>
-bool read_number(std::string_view word, T& value) {
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return error == std::errc() && end == word.data() + word.size();
-}
-
 // The value of an unquoted word.
 Json plain_value(std::string_view word) {
   if (word.empty() || word == "~" || word == "null") return nullptr;
@@ -31,9 +26,9 @@ Json plain_value(std::string_view word) {
   uint64_t whole = 0;
   int64_t negative = 0;
   double real = 0;
-  if (read_number(word, whole)) return whole;
-  if (read_number(word, negative)) return negative;
-  if (read_number(word, real) && std::isfinite(real)) return real;
+  if (parse_number(word, whole)) return whole;
+  if (parse_number(word, negative)) return negative;
+  if (parse_number(word, real) && std::isfinite(real)) return real;
   return word;
 }
 

@@ -8,7 +8,6 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/base/json.h"
-#include "lib/convert/formats/tensors.h"
 #include "lib/convert/formats/zip.h"
 
 namespace tx {

@@ -1,10 +1,10 @@
 #include "lib/convert/formats/pickle.h"
 
 #include <bit>
-#include <cstdio>
 #include <unordered_map>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/json.h"
 #include "lib/convert/formats/tensors.h"
 
@@ -296,9 +296,7 @@ bool PickleMachine::step_constant(uint8_t code) {
     case 0x8D:  // BINUNICODE8
       return push_text(take(number(8))), true;
   }
-  char text[8];
-  std::snprintf(text, sizeof text, "0x%02X", code);
-  refuse(std::string("has the opcode ") + text + ", which tensor files do not need");
+  refuse(formatted("has the opcode 0x%02X, which tensor files do not need", code));
 }
 
 Pickle::Pickle(std::string_view& bytes, const std::string& where) {

@@ -6,7 +6,6 @@
 #pragma once
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>

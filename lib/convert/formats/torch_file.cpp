@@ -6,7 +6,6 @@
 #include "lib/base/io.h"
 #include "lib/base/json.h"
 #include "lib/checkpoint/safetensors.h"
-#include "lib/convert/formats/tensors.h"
 #include "lib/convert/formats/zip.h"
 
 namespace tx {

@@ -12,7 +12,6 @@
 //            no word: such links are ignored. Sentences that do not occur have no links.
 // In a hypothesis sure and possible links are equivalent.
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 
 #include "lib/base/error.h"
@@ -136,10 +135,7 @@ class AlignmentForm : public SegmentForm {
     if (marked) ++used;
     if (fields.size() > used) {
       double confidence = 0;
-      const std::string_view field = fields[used++];
-      const auto result = std::from_chars(field.data(), field.data() + field.size(), confidence);
-      well_formed =
-          well_formed && result.ec == std::errc() && result.ptr == field.data() + field.size();
+      well_formed = parse_number(fields[used++], confidence) && well_formed;
     }
     const auto [sentence, source, target] = numbers;
     if (!well_formed || used < fields.size() || sentence == 0)

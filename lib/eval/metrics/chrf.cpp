@@ -4,7 +4,6 @@
 //   F = (1 + b^2) P R / (b^2 P + R),  b = 2,
 // where P and R are means over the orders that both sides have (effective order). With several
 // references each segment uses the one with the best F.
-#include <algorithm>
 #include <string_view>
 
 #include "lib/base/utf8.h"

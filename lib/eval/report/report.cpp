@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/utf8.h"
 #include "lib/eval/resampling/resampling.h"
 #include "lib/eval/tokenizers/unicode.h"
@@ -145,13 +145,7 @@ std::string one_system_text(const ScoringOptions& options, const std::vector<Sco
 
 }  // namespace
 
-std::string fixed(double value, int digits) {
-  const int size = std::snprintf(nullptr, 0, "%.*f", digits, value);
-  std::string text(size_t(size) + 1, '\0');
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  text.pop_back();
-  return text;
-}
+std::string fixed(double value, int digits) { return formatted("%.*f", digits, value); }
 
 std::string signature(const Metric& metric, const RunSettings& run) {
   std::string text = "nrefs:" + run.references;

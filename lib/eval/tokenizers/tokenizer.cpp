@@ -5,6 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
+#include "lib/base/split.h"
 #include "lib/base/utf8.h"
 #include "lib/eval/tokenizers/unicode.h"
 #include "lib/eval/tokenizers/western.h"
@@ -234,9 +235,8 @@ std::unique_ptr<Tokenizer> make_tokenizer(const std::string& name, const std::st
   for (const Kind& kind : kinds) {
     if (name == kind.name) return kind.make();
   }
-  std::string list;
-  for (const std::string& known : tokenizer_names()) list += (list.empty() ? "" : ", ") + known;
-  throw UsageError("no tokenizer is called \"" + name + "\"; choose one of " + list);
+  throw UsageError("no tokenizer is called \"" + name + "\"; choose one of " +
+                   joined(tokenizer_names(), ", "));
 }
 
 }  // namespace tx

@@ -2,7 +2,6 @@
 // byte for byte like its apply-bpe. Unlike a subword model they need tokenised text, have no ids,
 // and do not restore runs of spaces or a literal "@@".
 #pragma once
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,8 +1,8 @@
 // Translates expressions of Python's re to PCRE2: characters become \x{...}, sets their members in
 // Python, and what PCRE2 reads alike stays.
-#include <cstdio>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/utf8.h"
 #include "lib/subword/subword_nmt/glossary.h"
 
@@ -17,11 +17,7 @@ constexpr char spaces[] = R"(\t-\r\x1c-\x20\x85\xa0\x{1680}\x{2000}-\x{200a}\x{2
 constexpr char boundary[] = R"((?:(?<=[\p{L}\p{N}_])(?![\p{L}\p{N}_])|)"
                             R"((?<![\p{L}\p{N}_])(?=[\p{L}\p{N}_])))";
 
-std::string literal(char32_t c) {
-  char text[16];
-  std::snprintf(text, sizeof text, "\\x{%x}", unsigned(c));
-  return text;
-}
+std::string literal(char32_t c) { return formatted("\\x{%x}", unsigned(c)); }
 
 class PythonRegex {
  public:
