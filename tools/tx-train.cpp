@@ -11,7 +11,6 @@
 #include "lib/diagnose/training.h"
 #include "lib/diagnose/translation_metrics.h"
 #include "lib/ranks/communicator.h"
-#include "lib/report/describe_page.h"
 #include "lib/report/report.h"
 #include "lib/train/options/settle.h"
 #include "lib/train/ranks/replicas.h"

@@ -3,7 +3,7 @@
 #include "lib/attention/alignment.h"
 #include "lib/attention/array_file.h"
 #include "lib/attention/heatmap.h"
-#include "lib/attention/score_statistics.h"
+#include "lib/attention/statistics.h"
 #include "lib/attention/svg.h"
 
 namespace tx {

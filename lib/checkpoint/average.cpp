@@ -11,7 +11,6 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/io.h"
-#include "lib/checkpoint/int8_tensors.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/run_checkpoints.h"
 #include "lib/checkpoint/transfer.h"

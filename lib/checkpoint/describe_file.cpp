@@ -2,8 +2,8 @@
 
 #include "lib/base/figure.h"
 #include "lib/base/utf8.h"
-#include "lib/checkpoint/int8_tensors.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/checkpoint/transfer.h"
 #include "lib/subword/languages.h"
 
 namespace tx {

@@ -8,7 +8,6 @@
 #include "build_info.h"
 #include "lib/base/error.h"
 #include "lib/base/outputs.h"
-#include "lib/checkpoint/int8_tensors.h"
 #include "lib/checkpoint/transfer.h"
 
 namespace tx {

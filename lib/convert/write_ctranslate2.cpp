@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "lib/base/error.h"
-#include "lib/checkpoint/int8_tensors.h"
+#include "lib/checkpoint/transfer.h"
 #include "lib/convert/output.h"
 #include "lib/model/positions.h"
 #include "lib/subword/languages.h"

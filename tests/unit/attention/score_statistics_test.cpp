@@ -1,7 +1,7 @@
-#include "lib/attention/score_statistics.h"
-
 #include <boost/test/unit_test.hpp>
 #include <limits>
+
+#include "lib/attention/statistics.h"
 
 using namespace tx;
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "lib/checkpoint/average.h"
-#include "lib/checkpoint/int8_tensors.h"
+#include "lib/checkpoint/transfer.h"
 #include "tests/unit/checkpoint/samples.h"
 
 using namespace tx;

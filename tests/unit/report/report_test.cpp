@@ -2,7 +2,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "lib/report/describe_page.h"
 #include "lib/train/options/schedule.h"
 
 using namespace tx;
