@@ -238,7 +238,7 @@ class Spec {
   }
 
   void output() {
-    if (dynamic_cast<const MappedVocabulary*>(&model_.vocabularies().target()) != nullptr)
+    if (model_.vocabularies().target().mapped())
       excluding_bias();
     else
       weights("decoder/projection/bias", {"output.bias"});
@@ -308,10 +308,9 @@ void write_vocabularies(OutputDirectory& directory, const Vocabularies& all) {
   for (size_t side = 0; side < all.size(); ++side) {
     const std::string name = all.shared() ? "shared" : side == 0 ? "source" : "target";
     write_tokens(directory.file(name + "_vocabulary.json"), all[side]);
-    const auto* mapped = dynamic_cast<const MappedVocabulary*>(&all[side]);
-    if (mapped != nullptr || all[side].kind() == "sentencepiece")
+    if (all[side].kind() != "words")
       write_atomically(directory.file(all.shared() ? "sentencepiece.model" : name + ".spm"),
-                       mapped != nullptr ? mapped->content().model : all[side].bytes());
+                       subword_model(all[side]));
     if (all.shared()) break;
   }
 }

@@ -24,7 +24,7 @@ class LlamaWriter {
         model_(model),
         config_(model.config()),
         vocabulary_(model.vocabularies().target()),
-        content_(dynamic_cast<const MappedVocabulary*>(&vocabulary_)),
+        content_(vocabulary_.mapped()),
         max_positions_(max_positions) {
     check_fits();
     number_tokens();
@@ -32,8 +32,7 @@ class LlamaWriter {
 
   void write() {
     write_weights();
-    write_atomically(directory_.file("tokenizer.model"),
-                     content_ != nullptr ? content_->content().model : vocabulary_.bytes());
+    write_atomically(directory_.file("tokenizer.model"), subword_model(vocabulary_));
     write_added();
     write_json("config.json", configuration());
     Json generation{{"bos_token_id", special_[Vocabulary::bos]},
@@ -89,7 +88,7 @@ class LlamaWriter {
       ends_ = special_[Vocabulary::eos];
       return;
     }
-    const MappedTokens& content = content_->content();
+    const MappedTokens& content = *content_;
     const TokenOrder order = TokenOrder::of(content, model_.path(), Start::own);
     for (int id = 0; id < order.size(); ++id) from_[size_t(order.from(id))] = id;
     special_ = content.theirs;
@@ -111,7 +110,7 @@ class LlamaWriter {
   // listed.
   void write_added() const {
     if (content_ == nullptr) return;
-    const PieceSplitter splitter(content_->content().model, model_.path());
+    const PieceSplitter splitter(content_->model, model_.path());
     Json added = Json::object();
     for (auto id = int64_t(splitter.tokens().size()); id < vocabulary_.size(); ++id) {
       const std::string text = token(int(from_[size_t(id)]));
@@ -190,7 +189,7 @@ class LlamaWriter {
   const ModelReader& model_;
   const ModelConfig& config_;
   const Vocabulary& vocabulary_;
-  const MappedVocabulary* content_;  // null: a subword model of tx
+  const MappedTokens* content_;  // null: a subword model of tx
   int max_positions_;
   bool no_prefix_ = false;        // text begins without a space
   std::vector<int64_t> from_;     // our id for each of theirs

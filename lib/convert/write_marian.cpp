@@ -16,16 +16,11 @@ namespace {
 
 constexpr double their_epsilon = 1e-5;
 
-const MappedTokens* mapped(const Vocabulary& vocabulary) {
-  const auto* v = dynamic_cast<const MappedVocabulary*>(&vocabulary);
-  return v == nullptr ? nullptr : &v->content();
-}
-
 // Token ids in the output: the original ids of an imported vocabulary, else tx's.
 class Numbers {
  public:
   Numbers(const Vocabulary& vocabulary, const std::string& where) {
-    if (const MappedTokens* content = mapped(vocabulary)) {
+    if (const MappedTokens* content = vocabulary.mapped()) {
       const TokenOrder order = TokenOrder::of(*content, where);
       from_.resize(size_t(order.size()) - 1);
       for (int id = 0; id < order.size(); ++id)
@@ -99,9 +94,7 @@ class MarianWriter {
   void write_vocabularies() const {
     for (size_t side = 0; side < 2; ++side) {
       const Vocabulary& v = model_.vocabularies()[side];
-      const MappedTokens* content = mapped(v);
-      write_atomically(directory_.file(side == 0 ? "source.spm" : "target.spm"),
-                       content != nullptr ? content->model : v.bytes());
+      write_atomically(directory_.file(side == 0 ? "source.spm" : "target.spm"), subword_model(v));
       if (side == 1 && !separate()) return;
       Json ids = Json::object();
       for (int64_t id = 0; id < numbers_[side].count(); ++id)
@@ -224,10 +217,7 @@ class MarianWriter {
     e.rows = rows;
     e.cols = cols;
     e.vector = vector;
-    const auto zeros = [cols](int64_t, int64_t count, float* to) {
-      std::fill(to, to + count * cols, 0.0f);
-    };
-    tensors_.push_back(float_tensor(e, {rows, cols, zeros}, "F32"));
+    tensors_.push_back(float_tensor(e, zeros(rows, cols), "F32"));
   }
 
   void write_weights() {

@@ -9,9 +9,10 @@ namespace tx {
 
 namespace {
 
-const MappedTokens* content_of(const Vocabulary& vocabulary) {
-  const auto* mapped = dynamic_cast<const MappedVocabulary*>(&vocabulary);
-  return mapped == nullptr ? nullptr : &mapped->content();
+// Empty for a vocabulary of tx.
+const MappedTokens& content_of(const Vocabulary& vocabulary) {
+  static const MappedTokens none;
+  return vocabulary.mapped() ? *vocabulary.mapped() : none;
 }
 
 // "de" of "__de__".
@@ -46,13 +47,10 @@ int find(const MappedTokens& content, const std::string& name, const char* optio
 Vocabularies::Pointer chosen(const Vocabularies::Pointer& given, const std::string& name,
                              bool is_source, const std::string& where) {
   const std::string option = is_source ? "--source-language" : "--target-language";
-  const MappedTokens* content = content_of(*given);
-  if (content == nullptr || content->languages.empty()) {
-    if (name.empty()) return given;
-    throw UsageError(option + " " + name + ": " + where + " is not a multilingual model");
-  }
   if (name.empty()) return given;
-  MappedTokens set = *content;
+  MappedTokens set = content_of(*given);
+  if (set.languages.empty())
+    throw UsageError(option + " " + name + ": " + where + " is not a multilingual model");
   if (is_source)
     set_source_language(set, name, where);
   else
@@ -64,31 +62,28 @@ Vocabularies::Pointer chosen(const Vocabularies::Pointer& given, const std::stri
 
 std::vector<std::string> language_names(const Vocabulary& vocabulary) {
   std::vector<std::string> names;
-  if (const MappedTokens* content = content_of(vocabulary))
-    for (const int id : content->languages) names.push_back(name_of(content->tokens[size_t(id)]));
+  const MappedTokens& content = content_of(vocabulary);
+  for (const int id : content.languages) names.push_back(name_of(content.tokens[size_t(id)]));
   return names;
 }
 
 bool has_languages(const Vocabulary& vocabulary) {
-  const MappedTokens* content = content_of(vocabulary);
-  return content != nullptr && !content->languages.empty();
+  return !content_of(vocabulary).languages.empty();
 }
 
 bool is_language(const Vocabulary& vocabulary, int id) {
-  const MappedTokens* content = content_of(vocabulary);
-  return content != nullptr && std::ranges::count(content->languages, id) > 0;
+  return std::ranges::count(content_of(vocabulary).languages, id) > 0;
 }
 
 std::string source_language(const Vocabulary& source) {
   if (!has_languages(source)) return "";
-  const MappedTokens& c = *content_of(source);
+  const MappedTokens& c = content_of(source);
   const std::vector<int>& at = c.language_last ? c.closing : c.prefix;
   return at.empty() ? "" : name_of(c.tokens[size_t(at.back())]);
 }
 
 std::string target_language(const Vocabulary& target) {
-  if (!has_languages(target)) return "";
-  const MappedTokens& c = *content_of(target);
+  const MappedTokens& c = content_of(target);
   return c.first < 0 ? "" : name_of(c.tokens[size_t(c.first)]);
 }
 
@@ -107,11 +102,9 @@ void set_target_language(MappedTokens& target, const std::string& name, const st
 Vocabularies stated_languages(const Vocabularies& all, const LanguageChoice& choice,
                               const std::string& where) {
   std::vector<Vocabularies::Pointer> sides;
-  for (size_t side = 0; side < all.size(); ++side) {
-    const bool is_source = side == 0;
+  for (size_t side = 0; side < all.size(); ++side)
     sides.push_back(
-        chosen(all.pointer(side), is_source ? choice.source : choice.target, is_source, where));
-  }
+        chosen(all.pointer(side), side == 0 ? choice.source : choice.target, side == 0, where));
   return sides;
 }
 
@@ -139,24 +132,17 @@ void check_trainable(const Vocabularies& all, const std::string& where) {
     throw UsageError(
         where + " is a multilingual model whose languages are not set: convert it again with " +
         "--source-language and --target-language");
-  if (content_of(all.source())->language_last)
+  if (content_of(all.source()).language_last)
     throw UsageError(where + " cannot be trained further: its sources end with a language token");
 }
 
-int first_token(const Vocabulary& target) {
-  const MappedTokens* content = content_of(target);
-  return content == nullptr ? -1 : content->first;
-}
+int first_token(const Vocabulary& target) { return content_of(target).first; }
 
-std::vector<int> opening_tokens(const Vocabulary& source) {
-  const MappedTokens* content = content_of(source);
-  return content == nullptr ? std::vector<int>() : content->prefix;
-}
+std::vector<int> opening_tokens(const Vocabulary& source) { return content_of(source).prefix; }
 
 std::vector<int> closing_tokens(const Vocabulary& source) {
-  const MappedTokens* content = content_of(source);
-  if (content == nullptr || content->closing.empty()) return {Vocabulary::eos};
-  return content->closing;
+  const std::vector<int>& closing = content_of(source).closing;
+  return closing.empty() ? std::vector<int>{Vocabulary::eos} : closing;
 }
 
 size_t skip_tags(const Vocabulary& vocabulary, std::string_view line) {

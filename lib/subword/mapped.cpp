@@ -14,10 +14,10 @@ namespace {
 
 using Kind = TokenTable::Kind;
 
-class Mapped final : public MappedVocabulary {
+class Mapped final : public Vocabulary {
  public:
   Mapped(std::string bytes, const std::string& where)
-      : MappedVocabulary(std::move(bytes)),
+      : Vocabulary(std::move(bytes)),
         content_(read_mapped(this->bytes(), where)),
         splitter_(content_.model, where) {
     std::vector<Kind> kinds(content_.tokens.size(), Kind::normal);
@@ -25,7 +25,7 @@ class Mapped final : public MappedVocabulary {
     for (const int id : content_.controls) kinds[size_t(id)] = Kind::control;
     for (size_t id = 0; id < kinds.size(); ++id) {
       const std::string& text = content_.tokens[id];
-      if (content_.bytes && kinds[id] == Kind::normal && is_byte_name(text)) kinds[id] = Kind::byte;
+      if (content_.bytes && kinds[id] == Kind::normal && names_byte(text)) kinds[id] = Kind::byte;
       if (table_.id_of(text) >= 0)
         throw DataError(where + ": the token " + shown(text) + " occurs twice");
       table_.add(text, kinds[id], 0);
@@ -87,7 +87,7 @@ class Mapped final : public MappedVocabulary {
     check_id(id);
     return table_.kind(id) == Kind::byte;
   }
-  const MappedTokens& content() const override { return content_; }
+  const MappedTokens* mapped() const override { return &content_; }
 
  private:
   // The text up to "<<" of a line that may begin with a tag.
@@ -100,11 +100,6 @@ class Mapped final : public MappedVocabulary {
   int usable_id(const std::string& token) const {
     const int id = table_.id_of(token);
     return id >= 0 && table_.kind(id) != Kind::control ? id : unk;
-  }
-
-  static bool is_byte_name(const std::string& text) {
-    return text.size() == 6 && text.starts_with("<0x") && text.back() == '>' &&
-           text.find_first_not_of("0123456789ABCDEF", 3) == 5;
   }
 
   MappedTokens content_;
@@ -127,21 +122,21 @@ std::vector<int> read_ids(const Json& json, const char* key, size_t size,
 
 }  // namespace
 
+const std::string& subword_model(const Vocabulary& vocabulary) {
+  return vocabulary.mapped() ? vocabulary.mapped()->model : vocabulary.bytes();
+}
+
 std::vector<int> forbidden_tokens(const Vocabulary& vocabulary) {
-  const auto* mapped = dynamic_cast<const MappedVocabulary*>(&vocabulary);
-  if (mapped != nullptr) {
-    std::vector<int> all = {Vocabulary::pad, Vocabulary::bos};
-    const std::vector<int>& more = mapped->content().forbidden;
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
-  if (vocabulary.kind() == "words") return {Vocabulary::pad, Vocabulary::bos};
-  return {Vocabulary::pad, Vocabulary::unk, Vocabulary::bos};
+  if (vocabulary.kind() == "sentencepiece")
+    return {Vocabulary::pad, Vocabulary::unk, Vocabulary::bos};
+  std::vector<int> all = {Vocabulary::pad, Vocabulary::bos};
+  if (const MappedTokens* mapped = vocabulary.mapped())
+    all.insert(all.end(), mapped->forbidden.begin(), mapped->forbidden.end());
+  return all;
 }
 
 std::vector<int> ending_tokens(const Vocabulary& vocabulary) {
-  const auto* mapped = dynamic_cast<const MappedVocabulary*>(&vocabulary);
-  return mapped == nullptr ? std::vector<int>() : mapped->content().ends;
+  return vocabulary.mapped() ? vocabulary.mapped()->ends : std::vector<int>();
 }
 
 bool list_same_tokens(const Vocabulary& a, const Vocabulary& b) {

@@ -35,13 +35,8 @@ struct MappedTokens {
   std::string model;  // the bytes of the SentencePiece model
 };
 
-class MappedVocabulary : public Vocabulary {
- public:
-  virtual const MappedTokens& content() const = 0;
-
- protected:
-  using Vocabulary::Vocabulary;
-};
+// The bytes of the SentencePiece model of any vocabulary that has one.
+const std::string& subword_model(const Vocabulary& vocabulary);
 
 // Tokens of any vocabulary that are never output: pad, bos, and unk in a subword model (with byte
 // fallback it is never trained).

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "lib/base/error.h"
+#include "lib/subword/token_table.h"
 
 namespace tx {
 namespace {
@@ -147,14 +148,6 @@ bool sound_charsmap(std::string_view map) {
   return load(trie, 0) >> 31 == 0 && sound_paths(trie);
 }
 
-// As SentencePiece writes it: <0x0A>.
-bool names_a_byte(std::string_view text) {
-  const auto digit = [&](size_t i) {
-    return std::string_view("0123456789ABCDEF").find(text[i]) != std::string_view::npos;
-  };
-  return text.size() == 6 && text.starts_with("<0x") && digit(3) && digit(4) && text[5] == '>';
-}
-
 // The properties of a model; the last value of a setting counts.
 struct Findings {
   std::vector<ModelPiece> pieces;
@@ -224,7 +217,7 @@ struct Findings {
       if (p.text.empty() || p.type < ModelPiece::normal || p.type > ModelPiece::byte) return false;
       unknown += p.type == ModelPiece::unknown;
       if (p.type == ModelPiece::byte) ++byte;
-      if (p.type == ModelPiece::byte && !names_a_byte(p.text)) return false;
+      if (p.type == ModelPiece::byte && !names_byte(p.text)) return false;
     }
     return unknown == 1 && byte == 256 && !renamed && !self_test &&
            has_special(0, "<pad>", ModelPiece::control) &&

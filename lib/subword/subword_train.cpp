@@ -13,19 +13,13 @@
 #include "lib/base/utf8.h"
 #include "lib/subword/model_proto.h"
 #include "lib/subword/subword.h"
+#include "lib/subword/token_table.h"
 
 namespace tx {
 
 namespace {
 
 constexpr std::string_view reserved_signs[] = {"\xE2\x96\x81", "\xE2\x96\x85"};
-constexpr std::string_view special_tokens[] = {"<pad>", "<unk>", "<s>", "</s>"};
-
-bool names_byte(std::string_view text) {
-  const auto digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F'); };
-  return text.size() == 6 && text.starts_with("<0x") && digit(text[3]) && digit(text[4]) &&
-         text[5] == '>';
-}
 
 // What is wrong with a symbol, or "".
 std::string fault_of(std::string_view symbol) {
@@ -37,9 +31,7 @@ std::string fault_of(std::string_view symbol) {
     if (symbol.find(sign) != symbol.npos)
       return "a symbol cannot contain " + std::string(sign) + ", which SentencePiece uses";
   }
-  if (std::find(std::begin(special_tokens), std::end(special_tokens), symbol) !=
-          std::end(special_tokens) ||
-      names_byte(symbol))
+  if (std::ranges::count(Vocabulary::special_names, symbol) > 0 || names_byte(symbol))
     return std::string(symbol) + " is a special token of every model";
   return "";
 }

@@ -29,6 +29,12 @@ inline std::string without_sign(std::string_view token) {
   return std::string(token.substr(more ? space_sign.size() : 0));
 }
 
+// Whether it is the name of a byte token as SentencePiece writes it: <0x0A>.
+inline bool names_byte(std::string_view text) {
+  return text.size() == 6 && text.starts_with("<0x") && text.ends_with('>') &&
+         text.find_first_not_of("0123456789ABCDEF", 3) == 5;
+}
+
 class TokenTable {
  public:
   // user: matches wherever its text occurs; control: <s> etc., without text.

@@ -59,10 +59,13 @@ class MergeDraws {
   Philox::Block now_{};
 };
 
+struct MappedTokens;
+
 class Vocabulary {
  public:
   static constexpr int pad = 0, unk = 1, bos = 2, eos = 3;
   static constexpr int specials = 4;
+  static constexpr std::string_view special_names[] = {"<pad>", "<unk>", "<s>", "</s>"};
 
   virtual ~Vocabulary() = default;
   Vocabulary(const Vocabulary&) = delete;
@@ -100,6 +103,8 @@ class Vocabulary {
   virtual std::string token_bytes(int id) const = 0;
   // The id of a token, -1 if there is no such token.
   virtual int id_of(std::string_view token) const = 0;
+  // The tokens of a converted model (lib/subword/mapped.h); null for other vocabularies.
+  virtual const MappedTokens* mapped() const { return nullptr; }
 
   std::vector<std::string> tokens(std::span<const int> ids) const;
   // The file's content, which model files store and parse_vocabulary() reads.

@@ -1,7 +1,6 @@
 #include "lib/subword/words.h"
 
 #include <algorithm>
-#include <array>
 
 #include "lib/base/error.h"
 #include "lib/base/philox.h"
@@ -38,11 +37,8 @@ void count_words_of(Block& block) {
 
 constexpr uint32_t sample_site = 0x73616D70;  // differs from other uses of the seed
 
-constexpr std::array<std::string_view, Vocabulary::specials> special_names = {"<pad>", "<unk>",
-                                                                              "<s>", "</s>"};
-
 bool is_special(std::string_view word) {
-  return std::find(special_names.begin(), special_names.end(), word) != special_names.end();
+  return std::ranges::count(Vocabulary::special_names, word) > 0;
 }
 
 class Words final : public Vocabulary {
@@ -111,7 +107,7 @@ class Words final : public Vocabulary {
  private:
   void add(std::string_view word, const std::string& line_name) {
     const size_t id = words_.size();
-    if (id < special_names.size() && word != special_names[id]) {
+    if (id < specials && word != special_names[id]) {
       throw DataError(line_name + ": expected " + std::string(special_names[id]));
     }
     if (word.empty() || std::any_of(word.begin(), word.end(), separates_words)) {
@@ -183,11 +179,11 @@ std::string train_words(const WordCounts& counts, int size) {
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
-  if (size > 0 && order.size() + special_names.size() > size_t(size)) {
+  if (size > 0 && order.size() + Vocabulary::specials > size_t(size)) {
     order.resize(std::max(size - Vocabulary::specials, 0));
   }
   std::string text(words_magic);
-  for (const std::string_view name : special_names) text.append(name) += '\n';
+  for (const std::string_view name : Vocabulary::special_names) text.append(name) += '\n';
   for (const auto& [word, count] : order) text.append(word) += '\n';
   return text;
 }

@@ -1,5 +1,5 @@
 // An array of numpy.
-#include "lib/convert/formats/numpy_file.h"
+#include "lib/convert/formats/tensors.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/convert/samples.h"
 

@@ -1,6 +1,6 @@
 // A file of torch.save(): an archive, or the pickles of older versions. Other bytes are used as a
 // pickle inside an archive.
-#include "lib/convert/formats/torch_file.h"
+#include "lib/convert/formats/tensors.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/convert/samples.h"
 

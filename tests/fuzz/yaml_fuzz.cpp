@@ -1,5 +1,5 @@
 // The YAML of Marian.
-#include "lib/convert/formats/flat_yaml.h"
+#include "lib/convert/formats/directory.h"
 #include "tests/fuzz/target.h"
 
 namespace tx_fuzz {

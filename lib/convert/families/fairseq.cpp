@@ -18,7 +18,8 @@
 #include "lib/convert/families/family.h"
 #include "lib/convert/families/tokens.h"
 #include "lib/convert/formats/directory.h"
-#include "lib/convert/formats/torch_file.h"
+#include "lib/convert/formats/pickle.h"
+#include "lib/convert/formats/tensors.h"
 
 namespace tx {
 
@@ -295,21 +296,14 @@ class Fairseq {
     const TokenOrder& order = orders_[side];
     const std::string& path = in_.sides[side].subword_model;
     if (path.empty()) return parse_vocabulary(word_list(order.tokens()), in_.sides[side].path);
-    MappedTokens content;
-    content.tokens = order.tokens();
-    for (int id = 0; id < Vocabulary::specials; ++id) content.theirs.push_back(order.from(id));
+    MappedTokens content = order.content();
     content.bytes = true;
     content.model = read_sentencepiece(path);
     return parse_vocabulary(mapped_bytes(content), path);
   }
 
   WeightRows rows_of(const ParameterEntry& e) {
-    if (e.name == "output.bias") {
-      const int64_t count = orders_[1].size() - 1;
-      return orders_[1].bias({1, count, [count](int64_t, int64_t rows, float* to) {
-                                std::fill(to, to + rows * count, 0.0f);
-                              }});
-    }
+    if (e.name == "output.bias") return orders_[1].bias(zeros(1, orders_[1].size() - 1));
     // Tied tensors are stored under any of their names.
     const std::string tied = "decoder.output_projection.weight";
     const std::string source = "encoder.embed_tokens.weight",

@@ -168,6 +168,13 @@ WeightRows WeightMap::take(const std::string& theirs, const std::vector<int64_t>
   return from_.rows(theirs, shape);
 }
 
+WeightRows WeightMap::take_output(const std::vector<int64_t>& shape) {
+  if (from_.find("lm_head.weight") == nullptr)
+    throw DataError(from_.where() +
+                    " has no lm_head.weight, but tie_word_embeddings in config.json is false");
+  return take("lm_head.weight", shape);
+}
+
 std::string WeightMap::any_of(const std::vector<std::string>& names) const {
   for (const std::string& name : names)
     if (from_.find(name) != nullptr) return name;

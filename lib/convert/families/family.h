@@ -93,6 +93,8 @@ class WeightMap {
   explicit WeightMap(const ForeignTensors& from) : from_(from) {}
   // The tensor of this name and shape; marks it as used.
   WeightRows take(const std::string& theirs, const std::vector<int64_t>& shape);
+  // The output matrix of a Hugging Face model. DataError: it has none.
+  WeightRows take_output(const std::vector<int64_t>& shape);
   // The first of these names that exists; "" if none does.
   std::string any_of(const std::vector<std::string>& names) const;
   // Marks a redundant tensor as used.

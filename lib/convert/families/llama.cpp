@@ -25,8 +25,12 @@ struct DecoderTokens {
   std::shared_ptr<const Vocabulary> vocabulary;
 };
 
+// tx needs a token for pad: without one it takes the byte token <0x00>, which no text contains, or
+// an unused row. DataError: no tokenizer.model, more tokens than rows, or texts that do not start
+// with one bos and end with one eos.
 class TokensReader {
  public:
+  // `rows` of the embedding.
   TokensReader(const std::string& directory, const FamilyConfig& config, int64_t rows,
                const ModelSettings& settings)
       : directory_(directory), config_(config), rows_(rows), settings_(settings) {}
@@ -130,14 +134,6 @@ class TokensReader {
   int64_t in_model_ = 0, zero_ = -1, spare_ = -1;
 };
 
-// `rows` of the embedding. tx needs a token for pad: without one it takes the byte token <0x00>,
-// which no text contains, or an unused row. DataError: no tokenizer.model, more tokens than rows,
-// or texts that do not start with one bos and end with one eos.
-DecoderTokens read_decoder_tokens(const std::string& directory, const FamilyConfig& config,
-                                  int64_t rows, const ModelSettings& settings) {
-  return TokensReader(directory, config, rows, settings).read();
-}
-
 class Llama {
  public:
   Llama(const std::string& directory, const ModelSettings& settings)
@@ -171,7 +167,7 @@ class Llama {
   DecoderTokens read_tokens(const ModelSettings& settings) const {
     const int64_t rows = config_.size("vocab_size");
     check_rows(*from_, {"model.embed_tokens.weight", "lm_head.weight"}, rows);
-    return read_decoder_tokens(directory_, config_, rows, settings);
+    return TokensReader(directory_, config_, rows, settings).read();
   }
 
   Json model_json() const {
@@ -248,12 +244,8 @@ class Llama {
       const std::string found = tied_ ? map_.any_of({own, "lm_head.weight"}) : own;
       return rows_of_tokens(found.empty() ? own : found, e.cols);
     }
-    if (e.name == "output.weight") {
-      if (map_.any_of({"lm_head.weight"}).empty())
-        throw DataError(directory_ +
-                        " has no lm_head.weight, but tie_word_embeddings in config.json is false");
-      return rows_of_tokens("lm_head.weight", e.cols);
-    }
+    if (e.name == "output.weight")
+      return tokens_.order.rows(map_.take_output({tokens_.order.size(), e.cols}));
     return map_.take(llama_name(e.name), file_shape(e));
   }
 

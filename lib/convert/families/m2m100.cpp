@@ -35,14 +35,6 @@ constexpr const char* m2m100_codes =
     "sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu";
 constexpr const char* wmt21_codes = "en ha is ja cs ru zh de";
 
-// The text of a token in the tokenizer's files, a string or an object with "content"; else "".
-std::string text_of(const Json& token) {
-  if (token.is_string()) return token.get<std::string>();
-  if (token.is_object() && token.contains("content") && token["content"].is_string())
-    return token["content"].get<std::string>();
-  return "";
-}
-
 bool is_letters(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -56,6 +48,7 @@ bool names_language(const std::string& text, bool nllb) {
          is_letters(text.substr(4));
 }
 
+// DataError: a file is missing, malformed or without languages, or there are more tokens than rows.
 class Reader {
  public:
   Reader(const std::string& directory, const FamilyConfig& config, const ModelSettings& own)
@@ -95,7 +88,7 @@ class Reader {
 
  private:
   bool is_nllb() const {
-    const std::string kind = text_of(settings_.value("tokenizer_class", Json()));
+    const std::string kind = token_text(settings_.value("tokenizer_class", Json()));
     for (const char* known : {"NllbTokenizer", "NllbTokenizerFast"})
       if (kind == known) return true;
     if (!kind.empty() && kind != "M2M100Tokenizer")
@@ -142,9 +135,9 @@ class Reader {
     for (const auto& [id, token] : decoder.items()) {
       const bool number =
           !id.empty() && id.size() < 10 && id.find_first_not_of("0123456789") == id.npos;
-      if (!number || text_of(token).empty())
+      if (!number || token_text(token).empty())
         throw DataError(directory_ + "/tokenizer_config.json: added_tokens_decoder is malformed");
-      add(std::stoll(id), text_of(token));
+      add(std::stoll(id), token_text(token));
     }
     if (!added_.empty()) return;
     const Json names = object_or_empty(directory_ + "/added_tokens.json");
@@ -155,7 +148,7 @@ class Reader {
         object_or_empty(directory_ + "/tokenizer.json", "model").value("added_tokens", Json());
     for (const Json& token : tokens)
       if (token.is_object() && token.contains("id") && token["id"].is_number_unsigned())
-        add(to_id(token["id"]), text_of(token));
+        add(to_id(token["id"]), token_text(token));
     if (added_.empty()) count_on();
   }
   static int64_t to_id(const Json& id) {
@@ -170,11 +163,11 @@ class Reader {
     const std::set<std::string> known(texts_.begin(), texts_.end());
     int64_t id = base_;
     for (const Json& token : list)
-      if (known.count(text_of(token)) == 0) add(id++, text_of(token));
+      if (known.count(token_text(token)) == 0) add(id++, token_text(token));
   }
 
   void add_known_languages() {
-    const std::string which = text_of(settings_.value("language_codes", Json("m2m100")));
+    const std::string which = token_text(settings_.value("language_codes", Json("m2m100")));
     if (which != "m2m100" && which != "wmt21")
       throw DataError(directory_ + "/tokenizer_config.json: language_codes " + shown(which) +
                       " is not supported; m2m100 and wmt21 are");
@@ -220,7 +213,7 @@ class Reader {
   Vocabularies stated() const {
     const auto vocabulary = [&](const Json& language, bool is_source) -> Vocabularies::Pointer {
       MappedTokens content = content_;
-      const std::string name = text_of(language);
+      const std::string name = token_text(language);
       if (!name.empty()) {
         const auto found = std::ranges::find_if(content.languages, [&](int id) {
           const std::string& token = content.tokens[size_t(id)];
@@ -237,7 +230,7 @@ class Reader {
     Json target = settings_.value("tgt_lang", Json());
     if (const int64_t first = own_.forced_bos(); first >= 0) {
       target = first < rows_ ? texts_[size_t(first)] : "";
-      if (!names_language(text_of(target), nllb_))
+      if (!names_language(token_text(target), nllb_))
         throw DataError(directory_ + ": forced_bos_token_id " + std::to_string(first) +
                         " is not a language, which is not supported");
     }
@@ -257,12 +250,6 @@ class Reader {
   std::map<int64_t, std::string> added_;
   MappedTokens content_;
 };
-
-// DataError: a file is missing, malformed or without languages, or there are more tokens than rows.
-MultilingualTokens read_multilingual_tokens(const std::string& directory,
-                                            const FamilyConfig& config, const ModelSettings& own) {
-  return Reader(directory, config, own).read();
-}
 
 class M2M100 {
  public:
@@ -297,7 +284,7 @@ class M2M100 {
  private:
   MultilingualTokens read_tokens() const {
     check_rows(*from_, {std::begin(embeddings), std::end(embeddings)}, config_.size("vocab_size"));
-    return read_multilingual_tokens(directory_, config_, settings_);
+    return Reader(directory_, config_, settings_).read();
   }
 
   static constexpr const char* embeddings[] = {"model.shared.weight",
@@ -328,24 +315,12 @@ class M2M100 {
       if (x != 0) throw DataError(from_->where() + ": " + name + " must be zero");
   }
 
-  // Zeros, except that bos, the copy of </s> that starts the decoder, is never output.
-  WeightRows zero_bias() const {
-    const int64_t count = tokens_.order.size() - 1;
-    return tokens_.order.bias(
-        settings_.masked({1, count, [count](int64_t, int64_t rows, float* to) {
-                            std::fill(to, to + rows * count, 0.0f);
-                          }}));
-  }
-
   WeightRows rows_of(const ParameterEntry& e) {
-    if (e.name == "output.bias") return zero_bias();
     const std::vector<int64_t> shape = {tokens_.order.size() - 1, e.cols};
-    if (e.name == "output.weight") {
-      if (from_->find("lm_head.weight") == nullptr)
-        throw DataError(directory_ +
-                        " has no lm_head.weight, but tie_word_embeddings in config.json is false");
-      return tokens_.order.rows(map_.take("lm_head.weight", shape));
-    }
+    // bos, the copy of </s> that starts the decoder, is never output.
+    if (e.name == "output.bias")
+      return tokens_.order.bias(settings_.masked(zeros(1, tokens_.order.size() - 1)));
+    if (e.name == "output.weight") return tokens_.order.rows(map_.take_output(shape));
     if (e.name != "embedding.weight") return map_.take(bart_name(e.name), file_shape(e));
     std::vector<std::string> names(std::begin(embeddings), std::end(embeddings));
     if (tied_) names.push_back("lm_head.weight");

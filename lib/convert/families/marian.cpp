@@ -89,11 +89,8 @@ class Marian {
 
   Vocabularies::Pointer vocabulary(size_t side) const {
     const std::string name = side == 0 ? "/source.spm" : "/target.spm";
-    MappedTokens content;
-    content.tokens = orders_[side].tokens();
+    MappedTokens content = orders_[side].content();
     content.tags = side == 0;
-    for (int id = 0; id < Vocabulary::specials; ++id)
-      content.theirs.push_back(orders_[side].from(id));
     content.model = read_sentencepiece(directory_ + name);
     if (side == 1) settings_.set_tokens(content, orders_[1]);
     return parse_vocabulary(mapped_bytes(content), directory_ + name);
@@ -108,12 +105,8 @@ class Marian {
     if (e.name == "embedding.weight") return embedding(0, {"shared"}, d);
     if (e.name == "encoder.embedding.weight") return embedding(0, {"encoder.embed_tokens"}, d);
     if (e.name == "decoder.embedding.weight") return embedding(1, {"decoder.embed_tokens"}, d);
-    if (e.name == "output.weight") {
-      if (map_.any_of({"lm_head.weight"}).empty())
-        throw DataError(directory_ +
-                        " has no lm_head.weight, but tie_word_embeddings in config.json is false");
-      return orders_[1].rows(map_.take("lm_head.weight", {orders_[1].size() - 1, d}));
-    }
+    if (e.name == "output.weight")
+      return orders_[1].rows(map_.take_output({orders_[1].size() - 1, d}));
     return map_.take(bart_name(e.name), file_shape(e));
   }
 

@@ -189,11 +189,9 @@ class MarianNpz {
     const MarianNpzFiles::Side& side = in_.sides[which];
     const TokenOrder& order = orders_[which];
     if (side.subword_model.empty()) return parse_vocabulary(word_list(order.tokens()), side.path);
-    MappedTokens content;
-    content.tokens = order.tokens();
+    MappedTokens content = order.content();
     content.bytes = side.bytes;
     content.tags = which == 0 && side.subword_model != side.path;  // as in OPUS-MT
-    for (int id = 0; id < Vocabulary::specials; ++id) content.theirs.push_back(order.from(id));
     for (const int64_t theirs : side.controls)
       if (order.id(theirs) >= Vocabulary::specials) content.controls.push_back(order.id(theirs));
     if (which == 1) content.forbidden = forbidden(side);
@@ -253,10 +251,7 @@ class MarianNpz {
   WeightRows output_bias(const std::string& name) {
     const int64_t count = tokens(1);
     const bool omitted = config_.flag("output-omit-bias", false);
-    WeightRows theirs{1, count, [count](int64_t, int64_t rows, float* to) {
-                        std::fill(to, to + rows * count, 0.0f);
-                      }};
-    if (!omitted) theirs = map_.take(name, {count});
+    const WeightRows theirs = omitted ? zeros(1, count) : map_.take(name, {count});
     return orders_[1].bias({1, count + 1, [theirs](int64_t first, int64_t rows, float* to) {
                               if (rows == 0) return;
                               theirs.read(first, 1, to);

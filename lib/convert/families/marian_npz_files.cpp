@@ -4,8 +4,8 @@
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
-#include "lib/convert/formats/flat_yaml.h"
-#include "lib/convert/formats/numpy_file.h"
+#include "lib/convert/formats/directory.h"
+#include "lib/convert/formats/tensors.h"
 #include "lib/subword/subword.h"
 
 namespace tx {

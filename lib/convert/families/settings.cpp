@@ -79,11 +79,6 @@ std::string value_text(const Json& value) {
   return text.size() > 60 ? text.substr(0, 60) + "..." : text;
 }
 
-std::string token_text(const Json& token) {
-  const Json& text = token.is_object() && token.contains("content") ? token["content"] : token;
-  return text.is_string() ? text.get<std::string>() : "";
-}
-
 }  // namespace
 
 ModelSettings::ModelSettings(const std::string& directory, Json config, int64_t start, Text text)

@@ -57,6 +57,13 @@ int TokenOrder::id(int64_t theirs) const {
   return theirs < 0 || theirs >= int64_t(to_.size()) ? -1 : to_[size_t(theirs)];
 }
 
+MappedTokens TokenOrder::content() const {
+  MappedTokens content;
+  content.tokens = tokens_;
+  content.theirs.assign(from_.begin(), from_.begin() + Vocabulary::specials);
+  return content;
+}
+
 WeightRows TokenOrder::rows(WeightRows theirs) const {
   const int64_t cols = theirs.cols;
   return {size(), cols,
@@ -75,6 +82,11 @@ WeightRows TokenOrder::bias(WeightRows theirs, bool without_pad) const {
             to[Vocabulary::bos] = never;
             if (without_pad) to[Vocabulary::pad] = never;
           }};
+}
+
+WeightRows zeros(int64_t rows, int64_t cols) {
+  return {rows, cols,
+          [cols](int64_t, int64_t count, float* to) { std::fill(to, to + count * cols, 0.0f); }};
 }
 
 std::vector<std::string> read_token_ids(const std::string& path) {
@@ -98,7 +110,7 @@ std::vector<std::string> tokens_by_id(const Json& json, const std::string& path)
 }
 
 std::string word_list(const std::vector<std::string>& tokens) {
-  static const char* specials[] = {"<pad>", "<unk>", "<s>", "</s>"};
+  const auto& specials = Vocabulary::special_names;
   std::set<std::string> known(std::begin(specials), std::end(specials));
   std::string bytes(words_magic);
   for (size_t id = 0; id < tokens.size(); ++id) {
@@ -114,6 +126,11 @@ std::string word_list(const std::vector<std::string>& tokens) {
     bytes += word + "\n";
   }
   return bytes;
+}
+
+std::string token_text(const Json& token) {
+  const Json& text = token.is_object() && token.contains("content") ? token["content"] : token;
+  return text.is_string() ? text.get<std::string>() : "";
 }
 
 std::string unnamed_row(int64_t id) { return "<row-" + std::to_string(id) + ">"; }

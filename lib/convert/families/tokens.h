@@ -32,6 +32,8 @@ class TokenOrder {
   int64_t from(int id) const { return from_[size_t(id)]; }  // their id for one of ours
   int64_t size() const { return int64_t(from_.size()); }
   int id(int64_t theirs) const;  // -1: no such token
+  // A vocabulary of these tokens, to be completed.
+  MappedTokens content() const;
   // Their embedding rows in our order.
   WeightRows rows(WeightRows theirs) const;
   // Their output bias in our order; bos, which must be a copy, gets `never`, and pad if it is not
@@ -47,6 +49,8 @@ class TokenOrder {
 // The bias of tokens that must not be output: probability 0, but finite.
 inline constexpr float never = -1e9f;
 
+WeightRows zeros(int64_t rows, int64_t cols);
+
 // {"token": id, ...}: the tokens in order of id. DataError unless the ids are 0, 1, ... without
 // gaps.
 std::vector<std::string> read_token_ids(const std::string& path);
@@ -56,6 +60,9 @@ std::vector<std::string> tokens_by_id(const Json& json, const std::string& path)
 // tokenise. The first four get the names of tx's special tokens. A token that is not a valid word
 // becomes <row-ID>; duplicates get "_" appended.
 std::string word_list(const std::vector<std::string>& tokens);
+
+// The text of a token in the tokenizer's files, a string or an object with "content"; else "".
+std::string token_text(const Json& token);
 
 // The text of an embedding row that no token uses.
 std::string unnamed_row(int64_t id);

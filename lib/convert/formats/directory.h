@@ -1,5 +1,5 @@
 // Files of a Hugging Face directory: weights in model.safetensors, in the shards that
-// model.safetensors.index.json lists, or the same with pytorch_model.bin; JSON; SentencePiece
+// model.safetensors.index.json lists, or the same with pytorch_model.bin; JSON, YAML, SentencePiece
 // models.
 #pragma once
 #include "lib/base/json.h"
@@ -17,5 +17,13 @@ Json object_or_empty(const std::string& path, const char* without = nullptr);
 
 // The bytes of a SentencePiece model. DataError: missing, or larger than 256 MiB.
 std::string read_sentencepiece(const std::string& path);
+
+// The subset of YAML that Marian writes: one `key: value` per line, where a value is a word, a
+// number, a quoted string, or a list of those.
+// An object in the order of the lines. An unquoted value is a boolean (true, false), null (nothing,
+// ~ or null), a number, or a string. A list is in brackets on the key's line or the next, or has
+// one "- value" per line. DataError "WHERE:LINE: ...": nested objects, block scalars, anchors,
+// duplicate keys, invalid UTF-8.
+Json parse_flat_yaml(std::string_view text, const std::string& where);
 
 }  // namespace tx

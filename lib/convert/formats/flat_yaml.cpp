@@ -1,5 +1,3 @@
-#include "lib/convert/formats/flat_yaml.h"
-
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -7,6 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/split.h"
 #include "lib/base/utf8.h"
+#include "lib/convert/formats/directory.h"
 
 namespace tx {
 

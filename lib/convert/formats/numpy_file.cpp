@@ -1,13 +1,11 @@
 // An .npy file: "\x93NUMPY", u8 major, u8 minor, u16 (version 1) or u32 length of the header, then
 // the header, a Python dict as text: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), },
 // then the elements.
-#include "lib/convert/formats/numpy_file.h"
-
 #include <algorithm>
 
 #include "lib/base/error.h"
-#include "lib/base/io.h"
 #include "lib/base/json.h"
+#include "lib/convert/formats/tensors.h"
 #include "lib/convert/formats/zip.h"
 
 namespace tx {
@@ -124,13 +122,6 @@ class NpyHeader {
   bool columns_ = false;
 };
 
-// Owns the memory of an archive's arrays.
-struct Archive {
-  explicit Archive(const std::string& path) : file(path) {}
-  MappedFile file;
-  std::map<std::string, std::string> unpacked;
-};
-
 }  // namespace
 
 ForeignTensor parse_npy(std::string_view bytes, const std::string& where) {
@@ -150,11 +141,10 @@ ForeignTensor parse_npy(std::string_view bytes, const std::string& where) {
 }
 
 ForeignTensors read_npz(const std::string& path) {
-  const auto archive = std::make_shared<Archive>(path);
-  const std::string_view bytes(archive->file.data(), size_t(archive->file.size()));
-  if (!ZipArchive::begins(bytes))
+  const auto archive = std::make_shared<ArchiveMemory>(path);
+  if (!ZipArchive::begins(archive->bytes()))
     throw DataError(path + " is not an .npz archive: it is not a zip file");
-  const ZipArchive zip(bytes, path);
+  const ZipArchive zip(archive->bytes(), path);
   ForeignTensors tensors(path);
   for (const auto& e : zip.entries()) {
     std::string name = e.name;

@@ -50,4 +50,24 @@ inline uint64_t little_endian(std::string_view bytes, size_t width) {
   return value;
 }
 
+// The array in an .npy file (versions 1 to 3), a view into `bytes`. DataError that begins with
+// `where`: damaged, or elements other than little-endian numbers. Nothing is unpickled.
+ForeignTensor parse_npy(std::string_view bytes, const std::string& where);
+
+// The arrays of an .npz archive, by name without ".npy".
+ForeignTensors read_npz(const std::string& path);
+
+class Pickle;
+
+// Files of torch.save() in both formats: since version 1.6 a zip archive of a pickle and its
+// storages; before, consecutive pickles followed by the storages.
+struct TorchFile {
+  ForeignTensors tensors;                 // the file's dict, or its "model" or "state_dict"
+  std::shared_ptr<const Pickle> content;  // the whole object
+};
+
+// Maps the file. DataError: damaged, another format, or a pickle with more than tensors and
+// settings.
+TorchFile read_torch_file(const std::string& path);
+
 }  // namespace tx

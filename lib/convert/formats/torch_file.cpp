@@ -1,11 +1,10 @@
-#include "lib/convert/formats/torch_file.h"
-
 #include <set>
 
 #include "lib/base/error.h"
-#include "lib/base/io.h"
 #include "lib/base/json.h"
 #include "lib/checkpoint/safetensors.h"
+#include "lib/convert/formats/pickle.h"
+#include "lib/convert/formats/tensors.h"
 #include "lib/convert/formats/zip.h"
 
 namespace tx {
@@ -14,13 +13,6 @@ namespace {
 
 using Kind = PickleValue::Kind;
 using Storages = std::map<std::string, std::string_view>;  // by key
-
-// Owns the memory of the tensors.
-struct TorchMemory {
-  explicit TorchMemory(const std::string& path) : file(path) {}
-  MappedFile file;
-  std::map<std::string, std::string> unpacked;
-};
 
 // Objects of unknown classes are skipped where nothing needs them.
 [[noreturn]] void refuse_opaque(const PickleValue& value, const std::string& path) {
@@ -59,7 +51,7 @@ void add_tensors(TorchFile& file, const Storages& storages) {
 }
 
 // An archive NAME/data.pkl, NAME/data/KEY, ...
-void read_archive(TorchFile& file, TorchMemory& memory, std::string_view bytes) {
+void read_archive(TorchFile& file, ArchiveMemory& memory, std::string_view bytes) {
   const std::string& path = file.tensors.where();
   const ZipArchive zip(bytes, path);
   const ZipArchive::Entry* pickle = nullptr;
@@ -119,9 +111,9 @@ void read_pickles(TorchFile& file, std::string_view bytes) {
 }  // namespace
 
 TorchFile read_torch_file(const std::string& path) {
-  const auto memory = std::make_shared<TorchMemory>(path);
+  const auto memory = std::make_shared<ArchiveMemory>(path);
   TorchFile file{ForeignTensors(path), nullptr};
-  const std::string_view bytes(memory->file.data(), size_t(memory->file.size()));
+  const std::string_view bytes = memory->bytes();
   if (bytes.empty()) throw DataError(path + " is empty; expected a file of torch.save()");
   if (ZipArchive::begins(bytes))
     read_archive(file, *memory, bytes);

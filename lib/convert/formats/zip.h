@@ -3,11 +3,22 @@
 // paths.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "lib/base/io.h"
+
 namespace tx {
+
+// Owns the memory of an archive's content.
+struct ArchiveMemory {
+  explicit ArchiveMemory(const std::string& path) : file(path) {}
+  std::string_view bytes() const { return {file.data(), size_t(file.size())}; }
+  MappedFile file;
+  std::map<std::string, std::string> unpacked;  // by entry
+};
 
 class ZipArchive {
  public:

@@ -11,8 +11,6 @@ namespace tx {
 
 namespace {
 
-constexpr std::string_view blanks = "\r ";
-
 // The end of the first line of `text` according to Python's str.splitlines(), which subword-nmt
 // uses: no word crosses these characters.
 size_t end_of_python_line(std::string_view text) {
@@ -23,12 +21,6 @@ size_t end_of_python_line(std::string_view text) {
       return i;
   }
   return text.size();
-}
-
-std::string_view strip_blanks(std::string_view text) {
-  while (!text.empty() && blanks.find(text.front()) != blanks.npos) text.remove_prefix(1);
-  while (!text.empty() && blanks.find(text.back()) != blanks.npos) text.remove_suffix(1);
-  return text;
 }
 
 }  // namespace

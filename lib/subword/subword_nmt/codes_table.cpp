@@ -16,14 +16,8 @@ constexpr std::string_view version_word = "#version:";
 
 uint64_t key_of(int left, int right) { return uint64_t(uint32_t(left)) << 32 | uint32_t(right); }
 
-std::string_view strip(std::string_view text) {
-  const size_t begin = text.find_first_not_of("\r ");
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of("\r ") - begin + 1);
-}
-
 CodesTable::Halves parse(std::string_view line, const std::string& place) {
-  line = strip(line);
+  line = strip_blanks(line);
   const size_t at = line.find(' ');
   if (at == line.npos || line.find(' ', at + 1) != line.npos)
     throw DataError(place + ": expected two tokens separated by one space, not '" +
@@ -164,7 +158,7 @@ CodesTable::CodesTable(const std::string& path, int merges) {
 }
 
 void CodesTable::read_version(std::string_view line, const std::string& place) {
-  std::string_view text = strip(line.substr(version_word.size()));
+  std::string_view text = strip_blanks(line.substr(version_word.size()));
   for (size_t dot; (dot = text.rfind('.')) != text.npos && dot + 1 < text.size() &&
                    text.find_first_not_of('0', dot + 1) == text.npos;)
     text = text.substr(0, dot);  // 0.2.0 is 0.2
@@ -233,6 +227,12 @@ const CodesTable::Merge* CodesTable::find(int left, int right) const {
 const CodesTable::Halves* CodesTable::halves(const std::string& symbol) const {
   const auto found = halves_.find(symbol);
   return found == halves_.end() ? nullptr : &found->second;
+}
+
+std::string_view strip_blanks(std::string_view text) {
+  const size_t begin = text.find_first_not_of("\r ");
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of("\r ") - begin + 1);
 }
 
 size_t first_character_bytes(std::string_view text) {

@@ -45,6 +45,7 @@ class CodesTable {
 std::vector<std::string> cut_word(const CodesTable& table, std::string_view word,
                                   MergeDraws* draws);
 
+std::string_view strip_blanks(std::string_view text);  // of spaces and carriage returns
 // The number of bytes of the first character of valid UTF-8.
 size_t first_character_bytes(std::string_view text);
 

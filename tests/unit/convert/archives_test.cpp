@@ -2,8 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "lib/base/error.h"
-#include "lib/convert/formats/numpy_file.h"
-#include "lib/convert/formats/torch_file.h"
+#include "lib/convert/formats/tensors.h"
 #include "lib/convert/formats/zip.h"
 #include "tests/support.h"
 #include "tests/unit/convert/samples.h"

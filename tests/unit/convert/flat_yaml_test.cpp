@@ -1,8 +1,7 @@
-#include "lib/convert/formats/flat_yaml.h"
-
 #include <boost/test/unit_test.hpp>
 
 #include "lib/base/error.h"
+#include "lib/convert/formats/directory.h"
 #include "tests/support.h"
 
 using namespace tx;

@@ -5,7 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/convert/families/family.h"
-#include "lib/convert/formats/numpy_file.h"
+#include "lib/convert/formats/tensors.h"
 #include "tests/support.h"
 #include "tests/unit/convert/samples.h"
 
