@@ -11,8 +11,7 @@ namespace tx {
 // "cpu", "cuda", or "auto": cuda if there is a GPU. UsageError, with the reason, if the device
 // cannot be used.
 Backend make_backend(const std::string& device, int threads);
-// Makes later backends of this process use GPU `number`, counted from 0, modulo the number of GPUs.
-// Default: the first.
+// Later backends of this process use GPU `number` from 0, modulo the number of GPUs. Default: 0.
 void choose_gpu(int number);
 // Sets the number of threads for CPU kernels called from this thread to `threads`, or to as many as
 // can be started; returns that number. On a GPU, which uses none, it must be called in every thread

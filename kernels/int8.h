@@ -30,9 +30,8 @@ struct WeightRows {
   std::function<void(int64_t first, int64_t count, float* to)> read;
 };
 
-// The factor from values of a row to q, and the scale from q to values. `largest` is the largest
-// magnitude. Rows of zeros have the scale 0; rows with NaN or infinity have the scale NaN, which
-// propagates to all products.
+// The factor from values of a row to q, and the scale back. `largest`: the largest magnitude. Rows
+// of zeros have the scale 0; with NaN or infinity NaN, which propagates.
 struct Int8Scale {
   float factor, scale;
 };

@@ -21,8 +21,7 @@ constexpr size_t mover_id_bytes = 128;  // size of mover_id()
 struct Mover {
   virtual ~Mover() = default;  // called on all ranks; during an exception does not wait
   virtual void broadcast(void* data, size_t bytes) = 0;  // of rank 0 to all others
-  // all (ranks * bytes): the `bytes` of every rank, in order. `mine` may be this rank's position in
-  // `all`.
+  // all (ranks * bytes): the `bytes` of every rank. `mine` may be this rank's place in `all`.
   virtual void gather_all(const void* mine, size_t bytes, void* all) = 0;
   // All-to-all: sends from_bytes[r] bytes of `from` to rank r, and receives to_bytes[r] bytes from
   // it into `to`; both are concatenated in the order of ranks.
@@ -40,8 +39,7 @@ struct Kernels {
 
 using Backend = std::unique_ptr<Kernels>;
 
-// What --precision auto selects on a machine: bf16 where its products are faster than those of
-// fp32.
+// What --precision auto selects: bf16 where its products are faster than those of fp32.
 struct AutoPrecision {
   DType dtype = DType::f32;
   const char* reason = "";

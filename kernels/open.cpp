@@ -13,9 +13,8 @@ namespace tx {
 
 namespace {
 
-// Sets the first of the environment variables `names` during its lifetime, unless one of them is
-// set or value is null: a library reads it while it is loaded, but child processes do not inherit
-// it.
+// Sets the first of the environment variables `names` during its lifetime, unless one is set or
+// value is null: for a library that is loaded, not for child processes.
 class Setting {
  public:
   Setting(std::initializer_list<const char*> names, const char* value) : name_(*names.begin()) {

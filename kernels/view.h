@@ -85,8 +85,7 @@ struct Consistency {
   bool symmetric = false;
 };
 
-// Elements of a flat block per sum of square_sums(). A shard that begins at a multiple of it has
-// the same sums as the whole block.
+// Elements per sum of square_sums(): shards that begin at a multiple have the whole block's sums.
 constexpr int64_t norm_block = 16384;
 constexpr int64_t norm_blocks(int64_t elements) { return (elements + norm_block - 1) / norm_block; }
 // Of normalise(): sums of squares up to this count as 0.
@@ -99,9 +98,8 @@ struct RowKeys {
   const uint32_t* position = nullptr;
 };
 
-// Inverted dropout with Philox masks: key (seed, site), counter (step, pair, position, block of 8
-// features), 16 bits per element, dropped where bits < threshold. Masks are not stored: backward
-// recomputes them.
+// Inverted dropout with Philox masks: key (seed, site), counter (step, pair, position, 8 features),
+// 16 bits per element, dropped where bits < threshold, not stored.
 struct Dropout {
   uint32_t threshold = 0;  // round(p * 65536); 0: off
   double scale = 1;        // 65536 / (65536 - threshold)
@@ -133,8 +131,7 @@ struct Product {
   bool transpose_a = false, transpose_b = false;
   bool accumulate = false;  // add to c; not together with bias or activation
   Matrix bias;              // (1,O) f32 (f64 with f64), or empty
-  // The bias rounded to bf16, if there is such a copy, else empty: read by backends that need a
-  // bf16 bias for a bf16 c.
+  // The bias rounded to bf16, if there is a copy: for backends that need it for a bf16 c.
   Matrix rounded_bias;
   Activation activation = Activation::none;  // none or relu
 };
@@ -163,8 +160,7 @@ inline ProductShape shape_of(const Product& p) {
   return {m, n, k};
 }
 
-// The common parameters of all attentions of a stack. Query head h reads key/value head
-// h * kv_heads / heads.
+// The parameters of all attentions of a stack. Query head h reads key head h * kv_heads / heads.
 struct AttentionShape {
   int heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
   double scale = 1;     // of dot products: 1 / sqrt(d_k)
@@ -185,8 +181,7 @@ struct AttentionShape {
   }
 };
 
-// Attention of packed sentences: queries of sentence s are rows q_offsets[s] .. q_offsets[s+1] - 1,
-// keys likewise.
+// Attention of packed sentences: queries of sentence s are rows q_offsets[s] .. q_offsets[s+1] - 1.
 struct Attention : AttentionShape {
   Matrix q, k, v;       // (T, heads*d_k), (S, kv_heads*d_k), (S, kv_heads*d_v)
   Matrix o;             // (T, heads*d_v)
@@ -208,9 +203,8 @@ struct CachedAttention : AttentionShape {
   int64_t index_stride = 0;
   const int32_t* lengths = nullptr;
   const int32_t* first = nullptr;  // instead of index: keys of row r are cache rows first[r] + j
-  // With `index`; may be empty. (R, kv_heads*d_k) and (R, kv_heads*d_v): the last key and value of
-  // row r, which the call also stores in their cache row. No other row reads that cache row;
-  // lengths are at least 1.
+  // With `index`; may be empty. (R, kv_heads*d_k), (R, kv_heads*d_v): the last key and value of row
+  // r, also stored in their cache row, which no other row reads.
   Matrix own_k, own_v;
 };
 
@@ -238,9 +232,8 @@ struct AttentionGradient {
   Matrix d_o, dq, dk, dv;  // assigned for every row
 };
 
-// Guided alignment (Chen et al., 2016): trains one head so that query row i attends uniformly to
-// the keys columns[starts[i]] .. columns[starts[i + 1] - 1] of its sentence. Rows without links do
-// not contribute.
+// Guided alignment (Chen et al., 2016): one head's query row i attends uniformly to keys
+// columns[starts[i]] .. columns[starts[i + 1] - 1]. Rows without links do not contribute.
 struct AttentionGuide {
   int head = 0;
   const int32_t* starts = nullptr;   // T + 1

@@ -26,8 +26,7 @@ struct Panel {
   A* row(int64_t i) { return data.data() + i * stride; }
 };
 
-// Prefetches all rows of one head: each begins a new cache line, and a loop over them would wait
-// for each. Also called for the next head.
+// Prefetches all rows of a head, each of which begins a new cache line; also for the next head.
 template <class T>
 TX_INLINE void prefetch_rows(const Matrix& from, int64_t first, int64_t rows) {
   constexpr int64_t line = 64 / sizeof(T);
@@ -53,8 +52,7 @@ TX_INLINE void load_panel(Matrix from, int64_t first, int64_t rows, Panel<A>& to
   }
 }
 
-// Transposes 4 x 4 numbers: rows of x, `stride` apart, become columns of y, those from `rows` on
-// zero.
+// Transposes 4 x 4 numbers: rows of x become columns of y, those from `rows` on zero.
 template <class T>
 TX_INLINE void transpose_tile(const T* x, int64_t stride, int64_t rows, float* y, int64_t ldy) {
   using V = typename Register<float, 16>::Type;

@@ -130,8 +130,7 @@ Task<T, C> task_of(const CachedAttention& p, const std::vector<Team>& teams, int
   return t;
 }
 
-// The workspace of a thread, for each row of a team: softmax weights, query, and a row of values as
-// vectors of the sum type.
+// A thread's workspace per row of a team: softmax weights, query, and a row of values as vectors.
 template <class A>
 struct Scratch {
   std::vector<A> memory;
@@ -149,8 +148,7 @@ struct Scratch {
   }
 };
 
-// x[j] = q . key j for the keys j = from .. to - 1 and N rows from `row` on, which all have the
-// keys of `row`.
+// x[j] = q . key j for the keys from .. to - 1 and N rows from `row` on, which share their keys.
 template <class L, int N, class T, class C, class A>
 TX_INLINE void scores(const Task<T, C>& t, const Scratch<A>& s, int row, int64_t from, int64_t to) {
   using W = Wide<C, L>;

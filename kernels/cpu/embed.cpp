@@ -58,8 +58,7 @@ void embed_int8(const int32_t* ids, const Int8Weights& table, double scale, Matr
   }
 }
 
-// Each thread owns the ids congruent to its number, so that sums are in row order for any number of
-// threads.
+// Each thread owns the ids congruent to its number, so sums are in row order for any number.
 template <class T>
 TX_CLONES void add_rows(const int32_t* ids, const int32_t* cut, Matrix dout, double scale,
                         const Dropout& drop, Matrix dtable, int threads) {

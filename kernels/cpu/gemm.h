@@ -58,11 +58,9 @@ class OneDnn {
   std::unique_ptr<Cache> cache_;
 };
 
-// -- Our own. Bits depend on the instruction set, but not on the number of rows, on their position
-// or on threads.
+// -- Our own. Bits depend on the instruction set, not on the number of rows, positions or threads.
 enum class Isa { plain, avx2, avx512, avx512_bf16, amx, neon, neon_bf16 };
-// Of this processor, within isa_limit(); avx512_bf16 only if its products are faster than those of
-// fp32.
+// Of this processor, within isa_limit(); avx512_bf16 only if its products are faster than fp32's.
 Isa best_isa();
 
 // The left operand of the innermost loops: steps in bytes from row to row and from k to k (for bf16
@@ -96,8 +94,7 @@ struct Micro {
   Block block[kMaxRows] = {};                             // for 1 .. rows rows
   void (*finish_bf16)(const Finish<float>& f) = nullptr;  // faster than the compiler's, or null
   Tiles tiles = nullptr;                                  // instead of block, or null
-  // bf16 by f32 arithmetic: left is f32, and these read a panel that has been widened, too. They
-  // give the same bits as `block`.
+  // bf16 by f32 arithmetic, with the bits of `block`: left is f32; these also read a widened panel.
   Block wide[kMaxRows] = {};
   bool widened() const { return wide[0] != nullptr; }
 };

@@ -14,9 +14,8 @@
 namespace tx::gemm {
 namespace {
 
-// Cache lines per group that are prefetched during the last use of a panel. Hardware prefetching
-// stops at page boundaries, and a group is two pages at 512 inputs: four rows took 1.3 times as
-// long without this.
+// Cache lines per group that are prefetched during the last use of a panel, because hardware does
+// not prefetch across pages: four rows took 1.3 times as long without.
 constexpr int64_t kAhead = 64;
 
 // Few rows have few independent sums; two alternating sets hide the latency.

@@ -81,8 +81,7 @@ TX_AVX2 void f32_avx2(Left left, const void* panel, int64_t k, void* tile, bool 
   TX_EACH(r, v) _mm256_store_ps(out + (r * Vectors + v) * 8, sum[r][v]);
 }
 
-// bf16 weights, widened in registers of `bytes`: the even k of a pair are the low halves of its
-// words, the odd ones the high halves.
+// bf16 weights widened in registers of `bytes`: even k are the low halves of words, odd k the high.
 template <int bytes, int Rows, int Vectors>
 TX_INLINE void widened(Left left, const void* panel, int64_t k, void* tile, bool add) {
   using V = typename Register<float, bytes>::Type;

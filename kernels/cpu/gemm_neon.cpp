@@ -203,9 +203,8 @@ TX_DOTPROD void int8_dotprod(const Int8Left& left, const Int8Right& right, int32
       vst1q_s32(tile + r * 16 + 4 * v, sum[r][v]);
 }
 
-// Two quads of inputs, or one. USMMLA multiplies 2 outputs by 2 rows: sum[p][c] holds outputs 2 c
-// and 2 c + 1 of rows 2 p and 2 p + 1. Weights are used as they are stored; left.start takes their
-// offset back.
+// Two quads of inputs, or one. USMMLA: sum[p][c] holds outputs 2 c and 2 c + 1 of rows 2 p and 2 p
+// + 1. left.start takes the offset of the stored weights back.
 template <int R, bool both>
 TX_I8MM TX_INLINE void add_eights(const int8_t* a, int64_t step, const uint8_t* w,
                                   int32x4_t (&sum)[(R + 1) / 2][8]) {

@@ -92,8 +92,7 @@ class ThreadCount {
   int saved_;
 };
 
-// oneDNN does not check whether the allocation of a primitive's code succeeded. A product has up to
-// 36 kernels of 256 KiB each.
+// oneDNN does not check the allocation of a primitive's code: up to 36 kernels of 256 KiB each.
 constexpr size_t max_code = size_t(16) << 20;
 
 // Calls f; exceptions of oneDNN become Error.

@@ -129,8 +129,7 @@ TX_INLINE void round_lanes(bf16* x, const V& v) {
   }
 }
 
-// Stores v, lanes of L or a single value, to x, rounded to T. Hardware rounding flushes numbers
-// below 1.2e-38 to 0.
+// Stores v, lanes of L or a single value, to x, rounded to T. bf16 below 1.2e-38 may become 0.
 template <class L, class T, class V>
 TX_INLINE void put_lanes(T* x, const V& v) {
   if constexpr (std::is_arithmetic_v<V>) {

@@ -49,8 +49,7 @@ TX_INLINE void clear_padding(T* x, int64_t vocabulary, int64_t padded) {
   for (int64_t j = vocabulary; j < padded; ++j) store(x[j], acc_t<T>(0));
 }
 
-// Loss of one row. Unless `powers` (vocabulary) is null, fills it with the exponentials and
-// overwrites x with the gradient.
+// Loss of one row. `powers` (vocabulary), unless null, gets the exponentials and x the gradient.
 template <class T, class L>
 TX_INLINE RowLoss row_loss(T* x, int64_t label, int64_t vocabulary, int64_t padded,
                            double smoothing, acc_t<T>* powers, acc_t<T> scale) {

@@ -39,8 +39,7 @@ TX_INLINE void add_norm_row(const AddNorm& p, int64_t i, const uint16_t* bits) {
     add_row<L>(p.x.row<T>(i), r, bits, p.drop, p.sum.row<T>(i), d);
     r = p.sum.row<T>(i);
   }
-  // Sums of differences from the first element: precise for rows far from zero, and exact for
-  // constant rows.
+  // Sums of differences from the first element: precise far from zero, exact for constant rows.
   const A origin = load(r[0]);
   A mean = 0;
   if (!root_mean_square(p.beta)) {

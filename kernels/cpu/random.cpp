@@ -51,9 +51,8 @@ TX_CLONES void philox_row_plain(const PhiloxRow& row, int64_t blocks, uint16_t* 
 
 #if defined(__x86_64__)
 
-// With AVX-512: eight blocks per register, each of the four words in the low half of 64 bits. The
-// high halves of products are never read, so a round is two multiplications, two shifts and two
-// three-way exclusive ors.
+// With AVX-512: eight blocks per register, each word in the low half of 64 bits; the high halves of
+// products are never read, which saves operations.
 namespace {
 
 constexpr int kBlocks = 8;  // of one register

@@ -5,8 +5,7 @@
 
 namespace tx {
 
-// Key (seed, site) and the first three words of the counter; the fourth is the number of the block,
-// starting at `first`.
+// Key (seed, site) and the first three words of the counter; the fourth counts blocks from `first`.
 struct PhiloxRow {
   uint32_t seed, site, c0, c1, c2, first = 0;
 };
@@ -28,8 +27,7 @@ inline PhiloxRow philox_of(const Dropout& drop, int64_t i, int64_t feature = 0) 
           uint32_t(feature / 8)};
 }
 
-// The mask of one row. Constants are copied: the compiler does not vectorise loops that read them
-// through a reference.
+// The mask of one row. Constants are copied: loops that read them by reference are not vectorised.
 template <class A>
 class DropRow {
  public:

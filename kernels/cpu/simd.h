@@ -103,9 +103,8 @@ TX_INLINE V fused(const V& a, const V& b, const V& c) {
   }
 }
 
-// exp for float x <= 88 or a register of them, relative error below 1.2e-7 from -87 on: 2^k times a
-// degree-6 polynomial on [-ln2/2, ln2/2]. Below -87 the result is exactly 0, so that masked
-// scores vanish; above 88 it is undefined.
+// exp for x <= 88, relative error below 1.2e-7 from -87 on: 2^k times a degree-6 polynomial on
+// [-ln2/2, ln2/2]. Below -87 exactly 0, so that masked scores vanish.
 template <class F, class U>
 TX_INLINE F fast_exp(F x) {
   const F zero{};  // x - zero: x in every lane
@@ -125,8 +124,7 @@ TX_INLINE F fast_exp(F x) {
 TX_INLINE float exponential(float x) { return fast_exp<float, uint32_t>(x); }
 TX_INLINE double exponential(double x) { return std::exp(x); }
 
-// The instruction sets that our own kernels distinguish; each includes the previous ones. oneDNN
-// and OpenBLAS choose their own.
+// The instruction sets that our own kernels distinguish; each includes the previous ones.
 #ifdef __aarch64__
 enum class IsaLimit { neon, dotprod, i8mm, arm_bf16, all };
 #else
@@ -141,8 +139,7 @@ enum class IsaLimit {
   all
 };
 #endif
-// The newest one allowed: TX_MAX_ISA, or `all` if that is unset or empty. Error, with the valid
-// names, for any other value.
+// The newest one allowed: TX_MAX_ISA, or `all` if that is unset. Error with the valid names.
 IsaLimit isa_limit();
 
 // Bytes of the vector registers in use: 64, 32 or 16.
@@ -150,8 +147,7 @@ int register_bytes();
 // Whether they have 64 bytes and hardware rounding to bf16 (AVX-512 BF16).
 bool registers_round();
 
-// Scratch memory of the threads of a parallel region, allocated before the region: an exception
-// that leaves a region ends the process.
+// Scratch memory of a region's threads, allocated before it: no exception may leave the region.
 
 // The caller's number in its OpenMP team, from 0.
 inline int thread_number() {

@@ -82,8 +82,7 @@ inline uint64_t key_of(float value, int64_t index) {
 }
 inline int64_t index_of(uint64_t key) { return int64_t(uint32_t(~key)); }
 
-// Collects twice as many values as wanted, halves them when there are more, and sorts at the end.
-// `keys` has room for them.
+// Collects twice as many values as wanted, halves them when full, and sorts at the end.
 template <class T>
 TX_INLINE void many_best_of_row(const T* x, int64_t count, int k, acc_t<T> offset, uint64_t* keys,
                                 float* values, int32_t* ids) {

@@ -1,6 +1,5 @@
-// Shared by the innermost loops for x86. Each function names its instruction set. If the whole file
-// were compiled for one, the linker could choose its copies of the standard library's inline
-// functions for processors without it.
+// For the innermost loops for x86. Each function names its instruction set: if the whole file had
+// one, the linker could choose its inline functions for older processors.
 #pragma once
 #include <immintrin.h>
 

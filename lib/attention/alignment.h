@@ -1,5 +1,4 @@
-// Word alignments from attention: each target word (token) is linked to the source word with the
-// largest weight in its row.
+// Word alignments: each target word (token) is linked to the source word of the largest weight.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -11,10 +10,9 @@
 
 namespace tx {
 
-// The links of a cross-attention map in Pharaoh's format, "0-0 1-2": source-target indices of words
-// (or tokens, as in the record), sorted. </s> has no links; ties: the first. With selection.shift a
-// word's row is the one that reads it; the last word of a truncated target has no such row. "" for
-// a blank line.
+// The links of a cross-attention map in Pharaoh's format, "0-0 1-2": source-target, sorted, without
+// </s>; ties: the first. With selection.shift a word's row is the one that reads it; the last word
+// of a truncated target has none.
 std::string links_of(const AttentionRecord& record, const Selection& selection,
                      const AttentionMap& map);
 
@@ -56,8 +54,7 @@ class OutputAlignments {
  public:
   void describe(Options& options);
   void check(const TranslatorOptions& translator);  // UsageError: an ensemble
-  // Aligner::links() of an output and its source; null without --alignments. UsageError: not
-  // supported by the model.
+  // Aligner::links() of an output; null without --alignments. UsageError: no such model.
   std::function<std::string(const Source&, const TokenHypothesis&)> column(
       const Translator& translator) const;
 

@@ -7,8 +7,7 @@
 
 namespace tx {
 
-// Line n has arrays whose names start with "n."; "n.record" holds the bytes of its JSON record
-// without arrays.
+// Line n has arrays named "n.*"; "n.record" holds the bytes of its JSON record without arrays.
 class ArrayFile : public AttentionOutput {
  public:
   // Keeps references to both. finish() writes options.out.

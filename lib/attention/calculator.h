@@ -31,8 +31,7 @@ struct AttentionSteps {
   double scores_variance = 0, scaled_variance = 0;
 };
 
-// The object of tx-attn-dump(1), MATRICES. DataError that begins with `where` and names
-// the member that is wrong.
+// The object of tx-attn-dump(1), MATRICES. DataError "`where`: ..." names the member.
 AttentionInputs parse_matrices(std::string_view json, const std::string& where);
 AttentionSteps attend(const AttentionInputs& inputs);
 

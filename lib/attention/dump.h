@@ -57,9 +57,8 @@ class Records {
   std::exception_ptr failure_;
 };
 
-// Flushes the records of all lines read so far when the input pauses. A blank line has an empty
-// record. DataError: with a target, the files have different numbers of lines; the pairs before are
-// written first.
+// Flushes when the input pauses. A blank line has an empty record. DataError: with a target,
+// different numbers of lines, after the pairs before.
 void dump_attention(const DumpOptions& options, const Log& log);
 
 }  // namespace tx

@@ -159,8 +159,7 @@ AttentionMap Extraction::download(Matrix from) {
   return out;
 }
 
-// Slices the selected heads out of columns with `width` features per head, or per group of heads
-// (grouped-query attention).
+// The selected heads' columns, `width` per head or per group of heads (grouped-query attention).
 std::vector<AttentionMap> Extraction::heads_of(Matrix from, int width) {
   const AttentionMap all = download(from);
   const int64_t heads = transformer_.attention_shape().heads, held = all.columns / width;

@@ -21,17 +21,14 @@ struct AttentionMap {
 };
 AttentionMap mean_of(std::span<const AttentionMap> maps);  // at least one map, all of one shape
 
-// [layer][head] of one kind, in the order of the selection. A mean of heads and the output, which
-// is not per head, are at [layer][0].
+// [layer][head] of one kind, as selected. A mean of heads and the output are at [layer][0].
 using AttentionMaps = std::vector<std::vector<AttentionMap>>;
 
-// The selected quantities. Lists of AttentionMaps have one entry per selection.kinds, or none if
-// the quantity is not selected.
+// The selected quantities: one AttentionMaps per selection.kinds, or none if not selected.
 struct Extracted {
   std::vector<AttentionMaps> maps;                       // weights
   std::map<Quantity, std::vector<AttentionMaps>> parts;  // the other quantities
-  // With selection.log_p, for each label: its natural log probability, and its rank in the
-  // vocabulary at its position, from 1.
+  // With selection.log_p, for each label: its natural log probability and its rank, from 1.
   std::vector<float> log_p;
   std::vector<int64_t> rank;
 

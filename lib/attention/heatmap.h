@@ -30,11 +30,9 @@ HeatmapStyle terminal_style();
 std::string draw_heatmap(const AttentionRecord& record, const Selection& selection,
                          const HeatmapStyle& style);
 
-// Width of a text in a terminal: 2 columns for wide East Asian characters and emoji, 0 for
-// combining marks, else 1.
+// Columns of a text in a terminal: 2 for wide characters and emoji, 0 for combining marks, else 1.
 int display_width(std::string_view text);
-// The text with visible symbols for control characters, shortened to at most `columns` columns,
-// ending in … if it was cut.
+// The text with symbols for control characters, cut to at most `columns` columns with … at the end.
 std::string shorten(const std::string& label, int columns);
 
 }  // namespace tx

@@ -35,8 +35,7 @@ class Meter {
 
   const ModelConfig& config() const { return reader_.config(); }
 
-  // The loss summed over the items' target tokens; with `gradients` also computes those of the
-  // weights.
+  // The loss summed over the items' target tokens; with `gradients` also those of the weights.
   double loss(std::span<const Item> items, bool gradients) {
     std::vector<std::vector<int>> sources, inputs;
     std::vector<int32_t> labels;

@@ -1,5 +1,4 @@
-// Writers of attention records: JSON Lines, heatmaps, safetensors, statistics, alignments, SVG,
-// HTML.
+// Writers of attention records.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,17 +13,15 @@ namespace tx {
 class AttentionOutput {
  public:
   virtual ~AttentionOutput() = default;
-  // Formats a record. Called on several threads; the returned function, which writes it, is called
-  // on one thread in the order of the lines.
+  // Formats a record, on any thread; the result, which writes it, is called in the order of lines.
   using Write = std::function<void()>;
   virtual Write prepare(const AttentionRecord& record) = 0;
   virtual void flush() {}   // when the input pauses
   virtual void finish() {}  // at the end of the input
 };
 
-// The writer that the options select; it writes to `out` or, for safetensors and SVG, to the file
-// of the option. `frequencies`: for --stats heads, filled before the first prepare(); kept by
-// reference.
+// The writer that the options select, to `out` or to the file of the option. `frequencies`: for
+// --stats heads, filled before prepare(); kept by reference.
 std::unique_ptr<AttentionOutput> make_attention_output(const DumpOptions& options,
                                                        const Selection& selection,
                                                        const TokenFrequencies& frequencies,

@@ -1,5 +1,4 @@
-// tx-attn-dump --html: an interactive page of sentences and their attention (lib/page/page.h;
-// scripts in lib/attention/page).
+// tx-attn-dump --html: an interactive page of sentences (lib/page/page.h, lib/attention/page).
 #pragma once
 #include <string>
 #include <vector>
@@ -15,8 +14,7 @@ class AttentionPage : public AttentionOutput {
   // Keeps references to all arguments.
   AttentionPage(const DumpOptions& options, const Selection& selection, const ModelSet& models);
 
-  // Adds sentences until one exceeds options.html_limit; that and all later ones are left out.
-  // Blank lines are skipped.
+  // Adds sentences up to options.html_limit; later ones are left out. Blank lines are skipped.
   Write prepare(const AttentionRecord& record) override;
   // Writes the file. UsageError: not even the first sentence fits.
   void finish() override;
@@ -46,8 +44,7 @@ class AttentionPage : public AttentionOutput {
 // Maximum number of input lines, whether they fit on the page or not.
 constexpr int64_t max_page_lines = 10000;
 
-// The lines that are not blank. DataError: more than max_page_lines; it says how many fit on the
-// page.
+// The lines that are not blank. DataError: more than max_page_lines, with how many would fit.
 std::vector<Item> read_page_text(ItemReader& reader, const AttentionPage& page);
 
 }  // namespace tx

@@ -28,8 +28,7 @@ struct AttentionRecord : Extracted {
   std::vector<std::string> input;   // tokens the decoder reads, starting with <s>
   std::vector<std::string> target;  // tokens it predicts, with </s> if complete
   std::vector<int> source_ids, input_ids, target_ids;  // their ids
-  // With selection.words (source and target hold words): index of each word's first id, and the
-  // end.
+  // With selection.words: index of each word's first id, and the end.
   std::vector<int64_t> source_starts, target_starts;
   std::string text;         // the line as read
   std::string translation;  // as text
@@ -45,8 +44,7 @@ const std::vector<std::string>& tokens_of(const AttentionRecord& record, std::st
 
 // The record without its arrays: line, tokens, ids, texts, and the selection.
 Json record_head(const AttentionRecord& record, const Selection& selection);
-// The JSON line with its '\n'. Numbers are rounded to `digits` (1 to 9) decimal places without
-// trailing zeros; minus infinity is null.
+// The JSON line with its '\n', rounded to `digits` (1 to 9) decimal places; minus infinity is null.
 std::string format_record(const AttentionRecord& record, const Selection& selection, int digits);
 
 // The `columns` largest entries of each row of a map, in descending order; ties: lower column
@@ -75,8 +73,7 @@ RecordWords words_of(const AttentionRecord& record, const Vocabulary& source,
 // Replaces the name of mask_token, which the text of an encoder contains only for masks.
 void name_masks(std::vector<std::string>& tokens);
 
-// The record in words: weights between words, log P summed over the tokens of a word. Ranks and all
-// other quantities are dropped.
+// The record in words: weights between words, log P summed. Ranks and other quantities are dropped.
 AttentionRecord in_words(const AttentionRecord& record, const Selection& selection,
                          const RecordWords& words);
 

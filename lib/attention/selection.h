@@ -77,8 +77,7 @@ struct SelectionOptions {
   Selection resolve_drawn(const ModelConfig& config, bool all_heads = false) const;
   // The same for pages, which include q, k and v unless --what or --average is given.
   Selection resolve_page(const ModelConfig& config) const;
-  // The one map of alignments: the mean over the selected cross-attention heads, by default of the
-  // last layer.
+  // The one map of alignments: the mean over the selected heads, by default of the last layer.
   Selection resolve_aligned(const ModelConfig& config) const;
   // The selected cross-attention heads, to choose one of them.
   Selection resolve_candidates(const ModelConfig& config) const;

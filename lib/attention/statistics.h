@@ -57,8 +57,7 @@ class AttentionStatistics {
                                const TokenFrequencies* frequencies = nullptr);
   // Ignores the record of a blank line.
   void add(const AttentionRecord& record);
-  // Adds the sums of another object of the same selection. The same order of calls gives the same
-  // bits.
+  // Adds the sums of another object of the same selection, in the order of the calls.
   void add(const AttentionStatistics& other);
 
   int64_t lines() const { return lines_; }  // not blank
@@ -87,8 +86,7 @@ class AttentionStatistics {
   std::vector<Kind> kinds_;
 };
 
-// As TSV: a header, then a line per head or pair, with `digits` decimal places. As JSON: one object
-// in full precision.
+// As TSV with `digits` decimal places, a line per head or pair; as JSON in full precision.
 std::string heads_as_tsv(const AttentionStatistics& statistics, int digits);
 std::string pairs_as_tsv(const AttentionStatistics& statistics, int digits);
 Json heads_as_json(const AttentionStatistics& statistics);
@@ -111,8 +109,7 @@ class ScoreStatistics {
   explicit ScoreStatistics(const Selection& selection);
   // Ignores the record of a blank line.
   void add(const AttentionRecord& record);
-  // Adds the sums of another object of the same selection. The same order of calls gives the same
-  // bits.
+  // Adds the sums of another object of the same selection, in the order of the calls.
   void add(const ScoreStatistics& other);
 
   int64_t lines() const { return lines_; }  // not blank

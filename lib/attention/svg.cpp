@@ -115,8 +115,7 @@ class HeadsDrawing {
     size_t head, row, column;
   };
 
-  // The lines of a pair of tokens lie side by side, one for each head, and strong lines are drawn
-  // over weak ones, whatever their heads.
+  // The heads' lines of a pair of tokens lie side by side, strong lines over weak ones.
   std::string lines() const {
     std::vector<Line> all;
     for (size_t h = 0; h < heads_.size(); ++h)

@@ -10,8 +10,7 @@
 namespace tx {
 
 struct SvgStyle {
-  // The queries whose lines are drawn: "" (all), an index from 0, or the text of a token, with or
-  // without its space symbol.
+  // The queries drawn: "" (all), an index from 0, or a token, with or without its space symbol.
   std::string token;
   bool apart = false;  // one drawing per head
 };
@@ -22,8 +21,7 @@ struct SvgDrawing {
   std::string elements;  // of SVG, from (0, 0) on
 };
 
-// The drawings of a record: one per kind and layer, or per head. DataError: no such token. None for
-// a blank line.
+// One drawing per kind and layer, or per head; none for a blank line. DataError: no such token.
 std::vector<SvgDrawing> svg_drawings(const AttentionRecord& record, const Selection& selection,
                                      const SvgStyle& style);
 // The SVG file with the drawings, one below another.

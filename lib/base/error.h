@@ -6,8 +6,7 @@
 
 namespace tx {
 
-// A message is one line, whatever it quotes: printable(). `more`, if given, follows on lines of its
-// own.
+// A message is one line: printable(). `more`, if given, follows on lines of its own.
 struct Error : std::runtime_error {
   explicit Error(const std::string& message);
   Error(const std::string& message, const std::string& more);

@@ -27,8 +27,7 @@ namespace tx {
 
 namespace {
 
-// A map ends at a page boundary, so reading beyond the file would not be noticed: this part is
-// reported to AddressSanitizer.
+// A map ends at a page boundary: what follows the file in it is reported to AddressSanitizer.
 size_t bytes_after(int64_t size) {
   const auto page = size_t(::sysconf(_SC_PAGESIZE));
   return (page - size_t(size) % page) % page;
@@ -64,9 +63,8 @@ void require_regular_file(const std::string& path) {
     throw DataError(path + ": is a pipe or a device; this input must be a regular file");
 }
 
-// If a mapped file is truncated, reading beyond its end raises SIGBUS: a handler prints the name of
-// the file and ends the process. It may run at any time, so the list of maps only grows, and
-// entries are reused.
+// If a mapped file is truncated, reading beyond its end raises SIGBUS: a handler names the file and
+// ends the process. It may run at any time, so the list only grows.
 struct Range {
   std::atomic<const char*> begin = nullptr, end = nullptr;  // null: not in use
   std::atomic<const char*> path = nullptr;

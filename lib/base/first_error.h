@@ -9,8 +9,7 @@ namespace tx {
 
 class FirstError {
  public:
-  // Calls f, from any thread, and keeps its exception if it is the first. Returns whether f
-  // returned normally.
+  // Calls f, from any thread, and keeps its exception if it is the first. Whether f returned.
   template <class F>
   bool run(F&& f) noexcept {
     try {

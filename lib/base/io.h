@@ -54,14 +54,12 @@ class Writer {
   int64_t total_ = 0;
 };
 
-// Writes a file so that a crash at any moment leaves the old one or the whole new one: temporary
-// name in the same directory (O_EXCL, unpredictable), fsync, rename, fsync of the directory.
-// Follows symbolic links.
+// Writes a file so that a crash leaves the old one or the whole new one: temporary name in the
+// directory, fsync, rename, fsync of the directory. Follows links.
 void write_atomically(const std::string& path, const std::function<void(Writer&)>& content);
 void write_atomically(const std::string& path, std::string_view bytes);
 
-// "DIRECTORY/.tx-RANDOM.tmp", unpredictable. A killed process may leave such a file, which may be
-// deleted.
+// "DIRECTORY/.tx-RANDOM.tmp", unpredictable. What a killed process leaves may be deleted.
 std::string temporary_name(const std::string& directory);
 
 // While this object exists, remove_temporaries() deletes the file or empty directory of this name,
@@ -85,8 +83,7 @@ void remove_temporaries();
 // The whole file. IoError for a directory, DataError for more than `limit` bytes.
 std::string read_file(const std::string& path, int64_t limit = int64_t(1) << 34);
 
-// The same for a regular file: a pipe or a device is a DataError and is not opened, because opening
-// a pipe without a writer blocks.
+// The same; a pipe or device is a DataError and is not opened, which could block.
 std::string read_regular_file(const std::string& path, int64_t limit);
 
 // A read-only memory map of a regular file. An empty file maps to an empty view.
@@ -103,8 +100,7 @@ class MappedFile {
   // `same`, which compares the mapped bytes with what was read before, returns false. A file that
   // was renamed or deleted is unchanged. Costs one fstat.
   void check_unchanged(const std::function<bool()>& same) const;
-  // Releases the pages that lie wholly in these bytes from this process's memory; reading them
-  // loads them again.
+  // Releases the pages that lie wholly in these bytes; reading them loads them again.
   void forget(int64_t begin, int64_t bytes) const;
 
  private:

@@ -15,8 +15,7 @@ using Json = nlohmann::ordered_json;
 // byte. `without` names a member of the outermost object that is skipped.
 Json parse_json(std::string_view text, const std::string& where, const char* without = nullptr);
 
-// Compact text on one line; invalid UTF-8 is replaced by U+FFFD. NaN and infinities are a Bug: use
-// null or a string instead.
+// Compact text on one line; invalid UTF-8 becomes U+FFFD. A NaN or an infinity is a Bug.
 std::string to_text(const Json& value, int indent = -1);
 
 // Untrusted text in a message: quoted, escaped, at most 100 bytes.

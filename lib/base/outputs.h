@@ -16,8 +16,7 @@ void check_output(const std::string& option, const std::string& output,
 // created or replaced; "-", devices and pipes are always accepted.
 void check_writable(const std::string& output);
 
-// Whether reading this file takes bytes from standard input: "-", or a name such as /dev/stdin of a
-// pipe, socket or terminal.
+// Whether reading it takes standard input: "-", or a name such as /dev/stdin of a pipe or terminal.
 bool is_standard_input(const std::string& path);
 
 // Whether the text, given instead of a file, is the number of a file descriptor.

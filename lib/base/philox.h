@@ -37,8 +37,7 @@ struct Philox {
   }
 };
 
-// A stream of values for sequential host code (initialisation, shuffles): key = (seed, site),
-// counter = running count.
+// A stream for sequential host code: key = (seed, site), counter = running count.
 class PhiloxStream {
  public:
   PhiloxStream(uint64_t seed, uint32_t site) : seed_(seed), site_(site) {}

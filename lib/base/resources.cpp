@@ -33,9 +33,8 @@ std::string control_group_text(const std::string& path) {
 
 std::string control_groups_membership() { return control_group_text("/proc/self/cgroup"); }
 
-// The smallest limit of the process's groups and their parents, 0 where there is none.
-// `controller`: "cpu" or "memory"; limit_of(directory, version2): the limit of one group, 0 where
-// it has none.
+// The smallest limit of the process's groups and their parents, 0 without. limit_of(directory,
+// version2): of one group, "cpu" or "memory".
 int64_t min_limit(
     const std::string& root, const std::string& membership, const std::string& controller,
     const std::function<int64_t(const std::string& directory, bool version2)>& limit_of) {
@@ -77,8 +76,7 @@ int affinity_cpus() {
   return std::max(1, int(std::thread::hardware_concurrency()));
 }
 
-// Whole processors, 0 for no quota. Rounded down: at a barrier all threads wait for the one that
-// the quota stops.
+// Whole processors, rounded down: at a barrier all wait for the one that the quota stops. 0: none.
 int64_t quota_of_group(const std::string& directory, bool version2) {
   double quota = 0, period = 0;
   if (version2) {

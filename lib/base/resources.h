@@ -1,5 +1,4 @@
-// Processors and memory that this process may use, within the limits of affinity masks, control
-// groups and ulimit.
+// Processors and memory that this process may use (affinity, control groups, ulimit).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +22,7 @@ int64_t memory_left(const std::string& root, const std::string& membership);
 // Bytes of anonymous memory that this process uses; 0 where the system does not report it.
 size_t anonymous_bytes();
 
-// Throws std::bad_alloc if the system would refuse `bytes` more: call it before a library that
-// crashes when an allocation fails.
+// Throws std::bad_alloc if the system would refuse `bytes` more, before a library crashes.
 void require_memory(size_t bytes);
 
 // "2G", "800M", "512K" or bytes; UsageError that begins with `option`.
@@ -34,8 +32,7 @@ int64_t parse_size(const std::string& text, const std::string& option);
 // program (Linux counts a thread's pages 64 at a time).
 constexpr size_t reserve_bytes = size_t(1) << 20;
 
-// The size to recommend for a plan of `bytes`, in the form of parse_size(): whole mebibytes, "38M",
-// reserve_bytes included.
+// The size to recommend for a plan of `bytes`, as "38M", reserve_bytes included.
 std::string size_text(size_t bytes);
 
 }  // namespace tx

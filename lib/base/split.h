@@ -13,8 +13,7 @@ std::vector<std::string> split_at(std::string_view text, char at);
 std::string joined(const std::vector<std::string>& texts, std::string_view between);
 // The non-empty fields between spaces, tabs and carriage returns.
 std::vector<std::string_view> split_fields(std::string_view line);
-// Removes a decimal number from the beginning of `text`; false, and `text` unchanged, if there is
-// none.
+// Removes a decimal number from the beginning of `text`; false and unchanged if there is none.
 bool take_number(std::string_view& text, uint32_t& number);
 // Whether the whole text is a number of this type; otherwise `number` is unspecified.
 template <class T>

@@ -10,8 +10,7 @@ namespace tx {
 
 namespace {
 
-// Length of the well-formed sequence at p; or, negated, of the maximal subpart of an ill-formed one
-// (Unicode 15, table 3-7 and section 3.9).
+// Length of the well-formed sequence at p, or minus that of an ill-formed one (Unicode 15, 3.9).
 int sequence(const unsigned char* p, const unsigned char* end) {
   const unsigned char lead = *p;
   if (lead < 0x80) return 1;

@@ -1,5 +1,4 @@
-// Threads: parallel work on blocks of text with ordered results, parallel loops, and how many
-// threads can be started.
+// Threads: blocks of text with ordered results, parallel loops, how many threads can be started.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,8 +18,7 @@ int startable_threads(int wanted);
 // Lowers `threads` to startable_threads(), with a warning.
 void limit_threads(int& threads, const Log& log);
 
-// A thread that runs f; `failure` keeps its exception. Error with the likely reason if the thread
-// cannot be started.
+// A thread that runs f; `failure` keeps its exception. Error if it cannot be started.
 std::thread start_thread(FirstError& failure, const std::function<void()>& f);
 
 struct Block {
@@ -39,8 +37,7 @@ void ordered_workers(int threads, const std::function<bool(Block&)>& read,
                      const std::function<void(Block&)>& work,
                      const std::function<void(const Block&)>& write);
 
-// Calls f(i) for i in 0..count-1 on `threads` threads in contiguous ranges. If fewer threads can be
-// started, this thread does the rest.
+// Calls f(i) for i in 0..count-1 on up to `threads` threads in contiguous ranges.
 void parallel_for(int threads, int64_t count, const std::function<void(int64_t)>& f);
 
 }  // namespace tx

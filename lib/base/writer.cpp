@@ -23,8 +23,7 @@ namespace {
 
 constexpr size_t buffer_bytes = 1 << 16;
 
-// The message includes the free space of the disk. `fd`: the open file; standard output may not be
-// a file, and its name is not a path.
+// With the free space of the disk. `fd`: the open file; standard output may not be a file.
 [[noreturn]] void fail_to_write(const std::string& path, int number, int fd = -1,
                                 const char* verb = "write") {
   std::string detail;

@@ -77,8 +77,7 @@ bool names_model(const std::string& path);
 // nothing else. Pipes, devices and "-" (standard output) pass.
 void check_replaceable(const std::string& path);
 
-// The vocabulary that -m names: a vocabulary file, or that of a model's target (or only) side, or
-// of its source side.
+// The vocabulary that -m names: a vocabulary file, or that of a model's target or source side.
 std::unique_ptr<Vocabulary> open_vocabulary(const std::string& path, bool target);
 
 // The content of a model file; `weights` are the tensors of the configuration's parameter table.

@@ -50,8 +50,7 @@ std::vector<int64_t> checkpoint_steps(const std::string& run, const std::string&
 
 namespace {
 
-// The score of a checkpoint. Scores are comparable only under one criterion: the validation text,
-// or the command of --valid-command.
+// The score of a checkpoint, comparable under one criterion: the validation text or the command.
 struct Recorded {
   std::string metric;
   Json criterion;

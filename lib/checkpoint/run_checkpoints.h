@@ -31,9 +31,8 @@ struct Ranking {
   std::string metric;
   std::vector<int64_t> steps;
 };
-// Ranks those of `steps` (ascending) that record the same metric, and the same validation text or
-// command, as the newest. A model that names no metric is ranked by its validation loss. Reads
-// headers only.
+// Ranks those of `steps` (ascending) of the newest's metric and validation text or command, by
+// default the validation loss. Reads headers only.
 Ranking rank_checkpoints(const std::string& run, const std::vector<int64_t>& steps);
 
 }  // namespace tx

@@ -108,8 +108,7 @@ class SafetensorsSpool {
   // The longest header that the packages for Python and Rust read.
   static constexpr int64_t max_header = 100'000'000;
 
-  // metadata: strings of the file; close() adds "xxh3", the hash of the data. IoError if the
-  // directory of `path` is not writable.
+  // close() adds "xxh3", the hash of the data. IoError if the directory is not writable.
   SafetensorsSpool(const std::string& path, std::map<std::string, std::string> metadata);
   ~SafetensorsSpool();
   SafetensorsSpool(const SafetensorsSpool&) = delete;

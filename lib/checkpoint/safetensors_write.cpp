@@ -121,8 +121,7 @@ struct SpoolPart {
     std::error_code ignored;
     std::filesystem::remove(file.name(), ignored);
   }
-  // Passes the file to the sink. It is read, not mapped: mapped pages would count as memory of this
-  // process.
+  // Passes the file to the sink. Read, not mapped: maps would count as memory of this process.
   void read(const std::string& path, const ByteSink& sink) const {
     std::ifstream in(file.name(), std::ios::binary);
     std::vector<char> bytes(1 << 20);

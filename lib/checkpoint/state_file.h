@@ -1,5 +1,4 @@
-// The files of a run directory, tx-run(5), that hold tensors besides its models: the training state
-// and the flight record.
+// The training state and the flight record: the other files of a run directory, tx-run(5).
 #pragma once
 #include <string>
 
@@ -19,8 +18,7 @@ void save_state(const std::string& path, const Parameters& parameters,
                 const OptimizerState& optimizer, const Json& state,
                 const std::string& model_checksum);
 
-// DataError unless the file is complete and belongs to the model with this configuration and
-// checksum.
+// DataError unless the file is complete and belongs to the model with this checksum.
 void check_state(const std::string& path, const ModelConfig& config,
                  const std::string& model_checksum);
 
@@ -32,15 +30,12 @@ Json load_state(const std::string& path, const Parameters& parameters,
 // Only `state`; does not verify the checksum. DataError: not a training state, or damaged.
 Json read_state(const std::string& path);
 
-// The flight record of a failed step: the weights before the step (exact) and a JSON object with
-// the step's inputs and results.
+// The flight record of a failed step: the weights before it (exact), its inputs and results.
 
-// Writes atomically; the bytes depend only on the arguments. `facts` is JSON without NaN or
-// infinity.
+// Writes atomically. `facts` is JSON without NaN or infinity.
 void save_flight(const std::string& path, const Parameters& parameters, const Json& facts);
 
-// The file that --replay reads: `path` itself, or the newest flight record of a run directory.
-// DataError if the directory has none.
+// The file that --replay reads: `path`, or a run directory's newest record. DataError: none.
 std::string resolve_flight(const std::string& path);
 
 class FlightReader {

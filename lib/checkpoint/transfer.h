@@ -10,8 +10,7 @@
 
 namespace tx {
 
-// Converts `count` elements from a file's bytes and back; dtype is F32, F64 or BF16. Writing rounds
-// to nearest even.
+// Converts `count` elements of a file; dtype is F32, F64 or BF16. Rounds to nearest even.
 void to_doubles(const char* bytes, const std::string& dtype, int64_t count, double* values);
 void from_doubles(const double* values, int64_t count, const std::string& dtype, char* bytes);
 void to_floats(const char* bytes, const std::string& dtype, int64_t count, float* values);
@@ -26,8 +25,7 @@ std::vector<int64_t> file_shape(const ParameterEntry& entry);
 TensorSource entry_tensor(const Parameters& parameters, Matrix block, const ParameterEntry& entry,
                           const std::string& name, const std::string& dtype);
 
-// The rows of an entry without padding, read from `rows`, as a tensor to write; dtype is F32 or
-// BF16.
+// The rows of an entry without padding, read from `rows`, as a tensor; dtype is F32 or BF16.
 TensorSource float_tensor(const ParameterEntry& entry, const WeightRows& rows,
                           const std::string& dtype);
 
@@ -46,8 +44,7 @@ std::vector<int64_t> int8_shape(const ParameterEntry& entry);  // [groups, quads
 // The two tensors of the quantised `rows`, padding included. `rows` must outlive them.
 std::vector<TensorSource> int8_tensors(const ParameterEntry& entry, const WeightRows& rows);
 
-// The rows of a tensor of any dtype that models have; padding rows are zero. The file must outlive
-// them.
+// The rows of a tensor of any dtype; padding rows are zero. The file must outlive them.
 WeightRows rows_of_tensor(const SafetensorsReader& file, const ParameterEntry& entry);
 // The entries as one matrix in the mapped file, if they are adjacent, aligned 8-bit weights in
 // whole groups; else `groups` is null. `scales` receives the scales of all rows.

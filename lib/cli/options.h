@@ -111,11 +111,9 @@ struct Option : Conditional<Option> {
   Option& also(Words values) { return set(&Option::unlisted_choices, std::move(values)); }
   Option& zero_is(int value) { return set(&Option::zero, value); }  // replaces a 0 that is given
   Option& may_be_empty() { return set(&Option::empty_allowed, true); }  // others reject ""
-  // Unlisted names, for users of other programs. A name may have one dash and several letters, such
-  // as "-tok".
+  // Unlisted names, for users of other programs, also with one dash and several letters: "-tok".
   Option& alias(std::string further) { return set(&Option::aliases, std::move(further)); }
-  // The value names files that are read or written: parse() refuses an output that is also an
-  // input, see lib/base/outputs.h.
+  // The value names files: parse() refuses an output that is also an input (lib/base/outputs.h).
   Option& input() { return set(&Option::file, FileRole::input); }
   Option& output() { return set(&Option::file, FileRole::output); }
   Option& is_mode(std::string advice = "leave one of them out") {
@@ -217,8 +215,7 @@ std::string version_text(const std::string& tool, const std::function<std::strin
 // the tool runs from its build directory, where man does not find it.
 std::string manual(const std::string& tool);
 
-// The known word with the smallest edit distance from `word`, or "" if all differ in more than a
-// third of its letters.
+// The known word nearest to `word`, or "" if all differ in more than a third of its letters.
 std::string nearest(const std::string& word, const std::vector<std::string>& known);
 
 // The only catch in a tool: runs body, prints "tool: message" for an exception, closes and checks

@@ -44,8 +44,7 @@ std::string wrong_values(const std::string& message, const std::vector<Option*>&
   return message;
 }
 
-// "-tok": CLI11 does not support one dash with several letters, so reversed_words() replaces it by
-// the option's long name.
+// "-tok": CLI11 does not support it; reversed_words() replaces it by the option's long name.
 bool is_long_word(const std::string& name) { return name.size() > 2 && name[1] != '-'; }
 
 void bind(CLI::App& app, Option& option, Parsed& parsed) {

@@ -23,9 +23,8 @@ namespace tx {
 
 namespace {
 
-// If a tool is started with a standard descriptor closed, the next file that it opens would get
-// that number, and a message could be written into a model. /dev/null takes the number instead,
-// opened so that any use fails.
+// If a standard descriptor is closed, the next file would get its number, and a message could be
+// written into a model. /dev/null takes it, opened so that use fails.
 void fill_standard_descriptors() {
   for (const int fd : {0, 1, 2}) {
     if (::fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;

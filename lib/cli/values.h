@@ -1,5 +1,4 @@
-// Internal to lib/cli: conversions between an option's field, its texts and JSON, and the text of
-// its conditions.
+// Internal to lib/cli: an option's field, its texts and JSON, and the text of its conditions.
 #pragma once
 #include "lib/cli/options.h"
 
@@ -18,8 +17,7 @@ std::vector<std::string> all_names(const Option& option);   // followed by its a
 std::string title(const Option& option);                    // its long name, for messages
 bool is_on(const Option& option);                           // not false, 0 or empty
 
-// {"needs --metric chrf or ter"}, for the help; see Option::needs(). `facts`: include facts that
-// need a single value.
+// {"needs --metric chrf or ter"}, for the help. `facts`: include facts that need a single value.
 std::vector<std::string> needs(const std::vector<Conditions>& needed, bool facts);
 
 }  // namespace tx::values

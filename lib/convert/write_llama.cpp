@@ -106,8 +106,7 @@ class LlamaWriter {
     write_atomically(directory_.file(name), to_text(json, 2) + "\n");
   }
 
-  // Writes added_tokens.json: the named rows that follow the subword model's tokens. pad is always
-  // listed.
+  // added_tokens.json: the named rows after the subword model's tokens. pad is always listed.
   void write_added() const {
     if (content_ == nullptr) return;
     const PieceSplitter splitter(content_->model, model_.path());
@@ -153,8 +152,7 @@ class LlamaWriter {
     return json;
   }
 
-  // Whether a tied output matrix must be written separately, because Llama does not scale
-  // embeddings.
+  // Whether a tied output must be written separately: Llama does not scale embeddings.
   bool separate_output() const { return config_.scaled_embeddings && !config_.has_output(); }
 
   void write_weights() const {

@@ -28,8 +28,7 @@ void append(std::string& bytes, T value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// An unnamed temporary file in the cache's directory for the index, which grows with the text and
-// is written after it.
+// An unnamed temporary file for the index, which grows with the text and is written after it.
 class Spool {
  public:
   explicit Spool(const std::string& path) : path_(path), fd_(open_unnamed()) {
@@ -58,8 +57,7 @@ class Spool {
   }
 
  private:
-  // Fallback for file systems without O_TMPFILE: if the program is killed between creating and
-  // unlinking it, the file stays.
+  // Fallback without O_TMPFILE: the file stays if the program is killed before unlinking it.
   int open_unnamed() {
     const std::string folder = std::filesystem::path(path_).parent_path();
     int fd = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

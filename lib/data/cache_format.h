@@ -25,8 +25,7 @@ inline constexpr int64_t entry_bytes(int sides, bool links) {
 // A link: u32 source word, u32 target word, both from 0.
 inline constexpr int64_t link_bytes = 8;
 
-// The trailer: XXH3 of the description (16 hexadecimal digits), u64 length of the description,
-// magic.
+// The trailer: XXH3 of the description (16 hexadecimal digits), its u64 length, magic.
 inline constexpr int64_t trailer_bytes = 16 + 8 + 8;
 
 // Ids have two bytes if every vocabulary allows it.

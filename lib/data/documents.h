@@ -22,8 +22,7 @@ struct TextTally {
   void add(std::string_view line);
 };
 
-// Cuts documents into sequences of up to context - 1 tokens. With `cross` all documents are
-// concatenated, separated by <eos> <bos>.
+// Cuts documents into up to context - 1 tokens; with `cross` joined, separated by <eos> <bos>.
 class DocumentCutter {
  public:
   // A sequence: its tokens (at least one), the line where its document begins, and whether it

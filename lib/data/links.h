@@ -17,9 +17,8 @@ class LinkLines {
  public:
   // first: place of the first line, "FILE:1".
   LinkLines(const std::string& first, const Vocabulary& source, const Vocabulary& target);
-  // The links of a line, sure and possible ones alike, without duplicates, sorted by target word,
-  // then by source word. DataError, which begins with the place: not a link, or a word that the
-  // line does not have. Thread-safe.
+  // The links of a line, without duplicates, by target word, then source word. DataError with the
+  // place: not a link, or no such word. Thread-safe.
   std::vector<WordLink> read(const std::string& text, int64_t line, std::span<const int> source,
                              std::span<const int> target) const;
 

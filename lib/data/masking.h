@@ -29,8 +29,7 @@ void mask_tokens(const MaskedSentence& sentence, int vocabulary, std::span<int32
 struct SpanCounts {
   int taken, spans;  // removed tokens, spans
 };
-// For a text of `tokens` (at least one). If the spans would need more than `sentinels` (at least
-// one), they are fewer and longer.
+// For a text of `tokens` (at least one); with few `sentinels` the spans are fewer and longer.
 SpanCounts count_spans(int tokens, int sentinels);
 // Length of its source (side 0) or target (side 1), which is monotone in `tokens`.
 int denoised_length(int tokens, int side, int sentinels);

@@ -1,5 +1,4 @@
-// The order in which pairs enter batches: a permutation of each epoch, and a window of pairs from
-// which a batch is filled.
+// The order of pairs: a permutation of each epoch, and a window from which a batch is filled.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -42,8 +41,7 @@ class Window {
   void clear();
 
   // Removes and returns the pairs of one batch, at most free_rows[s] rows on side s: the oldest
-  // first, so that none waits forever, and the last ones such that all sides are filled. Empty only
-  // if nothing fits.
+  // first, the last ones so that all sides are filled. Empty if nothing fits.
   std::vector<Candidate> take(std::vector<int> free_rows);
 
  private:

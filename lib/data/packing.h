@@ -16,11 +16,9 @@ inline constexpr uint32_t dummy_pair = 0xFFFFFFFF;
 inline constexpr int32_t no_label = -1;
 inline constexpr int longest_dummy = 64;
 
-// One side of a batch; T is the side's capacity, S the number of sentences, with dummies. Sentence
-// s is the same pair on all sides.
+// One side of a batch; T is its capacity, S the sentences, with dummies. Sentence s is one pair.
 struct BatchSide {
-  // (T) source: tokens, <eos>; target: <bos>, tokens. A sequence that continues a document starts
-  // with the token before it.
+  // (T) source: tokens, <eos>; target: <bos>, or the token before a continued document, tokens.
   std::vector<int32_t> ids;
   std::vector<int32_t> offsets;    // (S+1) first row of each sentence; from 0 to T
   std::vector<uint32_t> pair;      // (T)   the pair's index in the epoch's order, or dummy_pair
@@ -39,17 +37,15 @@ struct BatchLinks {
 // another side has too few rows left for more dummies.
 struct Batch {
   std::vector<BatchSide> sides;
-  // (T) of the target: tokens, then <eos> or, if the document continues, its next token. no_label:
-  // no loss (each token of a document is a label once). With `masked`, the masked tokens in their
-  // own rows.
+  // (T) of the target: tokens, then <eos> or a continued document's next token. no_label: no loss.
+  // With `masked`, the masked tokens in their own rows.
   std::vector<int32_t> labels;
   int sentences = 0;
   std::vector<int64_t> tokens;  // real rows per side
   std::vector<int64_t> lines;   // line in the text of each real sentence, from 1
   int64_t epoch = 0;            // from 0
   BatchLinks links;
-  // Unique number of a batch made by a Packer of this process, from 1; 0 otherwise. Code that
-  // changes a batch must set it to 0.
+  // Number of a batch of this process's Packers, from 1; code that changes a batch sets it to 0.
   uint64_t serial = 0;
 };
 
@@ -95,8 +91,7 @@ std::vector<int> batch_capacities(const PairLengths& lengths, int batch_tokens);
 
 // The least batch_tokens whose capacities, by the ratio of the first text, hold every pair of all.
 int smallest_batch_tokens(const std::vector<PairLengths>& texts);
-// UsageError if a pair of the texts exceeds a capacity; it names both, and that minimum unless the
-// capacities are `fixed`.
+// UsageError if a pair exceeds a capacity, with the minimum unless the capacities are `fixed`.
 void check_capacities(const std::vector<PairLengths>& texts, const std::vector<int>& capacities,
                       bool fixed = false);
 

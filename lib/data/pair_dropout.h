@@ -8,17 +8,15 @@
 
 namespace tx {
 
-// Decodes the ids of the cache to text and encodes it again with dropout. The result depends only
-// on the seed, the epoch, the line number and the side, so a resumed run sees the same text as an
-// uninterrupted one.
+// Decodes ids of the cache and encodes the text again with dropout, by the seed, the epoch, the
+// line number and the side alone, so that resumed runs see the same text.
 class PairDropout {
  public:
   // Limit on the length of a line, relative to the side's longest line. Lines that would exceed it
   // keep their regular ids, so that the longest sentence is known in advance.
   static constexpr int max_growth = 2;
 
-  // epochs: applies to the first `epochs` epochs; 0: all. The cache must outlive this object.
-  // UsageError: a vocabulary without merges.
+  // Applies to the first `epochs` epochs; 0: all. UsageError: a vocabulary without merges.
   PairDropout(const IdCache& cache, Vocabularies vocabularies, double probability, uint64_t seed,
               int64_t epochs = 0);
 

@@ -14,9 +14,8 @@ namespace tx {
 // within the printed bounds, else 1.
 int parity(TrainOptions& options, Options& given, const Log& log);
 
-// tx-train --replay: runs the step of the flight record options.replay again, tx-run(5), prints the
-// result and whether it is bit-identical to the record. `options` are those of the record. Returns
-// the exit status, 0 or 1.
+// tx-train --replay: runs the step of the flight record options.replay again, tx-run(5), prints
+// whether it is bit-identical. Returns the exit status, 0 or 1.
 int replay(const TrainOptions& options, const Log& log);
 
 // tx-train --selftest-resume: verifies on the user's data that a killed run resumes

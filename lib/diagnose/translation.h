@@ -24,8 +24,7 @@ std::string compare_translators(LinePairs& in, const Translator& a, const Transl
 std::string check_invariance(LinePairs& in, const Translator& translator,
                              const LineOptions& options, const Log& log);
 
-// The indices at which tokens, bits of score or log P, or completeness differ. Both lists have the
-// same size.
+// The indices at which tokens, bits of score or log P, or completeness differ.
 std::vector<size_t> differing(const std::vector<Translation>& a, const std::vector<Translation>& b);
 
 }  // namespace tx

@@ -35,8 +35,7 @@ TranslatorOptions options_of(const Parameters& parameters, int threads) {
   return options;
 }
 
-// Wraps the parameters of a training in a ModelSet. They must be packed before the Transformer is
-// built, which keeps pointers to them.
+// A training's parameters as a ModelSet. They are packed first: the Transformer points to them.
 std::unique_ptr<ModelSet> model_of(Parameters& parameters, const TranslationTask& task,
                                    const TranslatorOptions& options) {
   parameters.prepare_inference();

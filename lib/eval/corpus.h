@@ -1,6 +1,5 @@
-// Hypotheses and references in files: one segment per line, unless a metric defines another form;
-// the n-th segments of all files belong together. All files are read in parallel, with constant
-// memory.
+// Hypotheses and references in files: one segment per line, unless a metric defines another form.
+// All files are read in parallel, in constant memory.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -16,8 +15,7 @@ namespace tx {
 struct CorpusFiles {
   std::vector<std::string> systems;     // one file of hypotheses each; none: standard input
   std::vector<std::string> references;  // at least one
-  // References per line of the single file of references, separated by tabs; further tabs belong to
-  // the last reference. 1: tabs are text.
+  // References per line of the single file of references, separated by tabs. 1: tabs are text.
   int tab_references = 1;
   // Ignore empty references (or white space) instead of treating them as text without words.
   bool skip_empty = false;

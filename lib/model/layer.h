@@ -24,8 +24,7 @@ struct Projection {
     return linear(context, std::move(x), weight, bias);
   }
 };
-// The weights `name`.weight and, with `bias`, `name`.bias; `joined` adjacent entries of the block
-// are one product.
+// `name`.weight and, with `bias`, `name`.bias; `joined` adjacent entries are one product.
 Projection find_projection(Parameters& parameters, const std::string& name, bool bias,
                            int joined = 1);
 
@@ -57,8 +56,7 @@ struct CrossAttention {
                     const DropoutMasks& masks) const;
 };
 
-// max(0, x W1 + b1) W2 + b2, section 3.3, or with another activation. With a gate, its rows
-// precede those of W1.
+// max(0, x W1 + b1) W2 + b2, section 3.3, or another activation. A gate's rows precede W1's.
 struct FeedForward {
   Projection in, out;  // (F, D), with a gate (2F, D); (D, F)
   Activation activation = Activation::relu;

@@ -134,8 +134,7 @@ void Parameters::initialise(uint32_t seed) {
     const ParameterEntry& e = table_[i];
     PhiloxStream random(seed, initialisation_site + uint32_t(i));
     const double bound = e.init_scale * std::sqrt(6.0 / double(e.rows + e.cols));
-    // Learned positions are added to embeddings times sqrt(d_model), of deviation 1, and start with
-    // the root mean square of the sinusoids.
+    // Learned positions start with the root mean square of sinusoids beside scaled embeddings.
     const bool beside_scaled = e.lookup && config_.scaled_embeddings;
     const double deviation =
         beside_scaled ? std::sqrt(0.5) : 1 / std::sqrt(double(config_.d_model));

@@ -32,8 +32,7 @@ struct ParameterEntry {
   Split split = Split::none;
 };
 
-// In the table of a tensor-parallel shard the replicated entries are adjacent, see
-// replicated_blocks().
+// In the table of a tensor-parallel shard the replicated entries are adjacent.
 std::vector<ParameterEntry> parameter_table(const ModelConfig& config, bool sharded = false);
 // The range of blocks of norm_block elements that hold the replicated entries and nothing else;
 // `table` is that of a shard.
@@ -52,8 +51,7 @@ struct WeightSource {
   virtual void finished(const ParameterEntry&) const {}  // its rows are not read again
 };
 
-// The optimizer state, flat blocks of one size: Adam's m and v; of matrices that Muon updates, the
-// momentum and zeros.
+// Flat blocks of one size: Adam's m and v; for matrices that Muon updates, momentum and zeros.
 struct OptimizerState {
   Matrix first, second;
 };
@@ -78,8 +76,7 @@ class Parameters {
   // Memory for a checkpoint: the fp32 weights and the optimizer state of all ranks.
   struct Kept {};
   Parameters(Backend& backend, const ModelConfig& config, DType dtype, Kept);
-  // The same on another backend of the same device, for a copy of `of` that take() makes; it is
-  // complete when take() returns.
+  // The same on another backend of the device, for take(); complete when that returns.
   Parameters(Backend& backend, const Parameters& of);
   void take(const Parameters& of, const OptimizerState& whole);
   ~Parameters();
@@ -118,8 +115,7 @@ class Parameters {
   Matrix entry_of(Matrix block, const ParameterEntry& entry) const;
   Matrix fp32_weights() const { return fp32_weights_; }  // whole blocks, (1, elements)
   Matrix gradients() const { return gradients_; }
-  // (1, division().held(self().rank)): of all shards of this rank, one after another; the layout of
-  // whole blocks if there is one rank.
+  // (1, division().held(self().rank)): all shards of this rank; whole blocks with one rank.
   Matrix moment1() const { return optimizer_state_.first; }
   Matrix moment2() const { return optimizer_state_.second; }
   const OptimizerState& optimizer_state() const { return optimizer_state_; }

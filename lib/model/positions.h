@@ -9,8 +9,7 @@
 
 namespace tx {
 
-// Two features of PE: sin(position / divisor) and cos(position / divisor). Their wavelength is 2 pi
-// times the divisor.
+// sin(position / divisor) and cos(position / divisor). Their wavelength is 2 pi times the divisor.
 struct SinusoidPair {
   size_t sine, cosine;
   double divisor;

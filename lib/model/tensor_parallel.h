@@ -26,8 +26,7 @@ struct ModelShard {
 // Token ids relative to the shard that has `tokens` of the vocabulary; -1 for all others.
 std::vector<int32_t> shard_ids(const ElementRange& tokens, std::span<const int32_t> ids);
 
-// UsageError, with the option's name, unless `count` divides the sizes of the model. `config` is
-// resolved, except for its vocabularies.
+// UsageError unless `count` divides the sizes of the model; `config` is resolved.
 void check_shards(const ModelConfig& config, int count);
 // The configuration of a shard as a model of its own.
 ModelConfig shard_config(const ModelConfig& whole, const ModelShard& shard);
@@ -38,10 +37,8 @@ struct EntryShard {
 };
 EntryShard shard_of(const ParameterEntry& whole, const ModelShard& shard);
 
-// Move flat blocks, (1, elements) of one dtype, between the whole model, on rank 0 of the shards,
-// and the shards. `whole` has the layout of the whole model and is empty on other ranks; `own` has
-// that of `shard`. All ranks of the shards must call them together. Only for backends whose memory
-// is the host's.
+// Move flat blocks, (1, elements), between the whole model on rank 0 and the shards. `whole` is
+// empty on other ranks; `own` has the layout of `shard`. Collective. Host memory only.
 void scatter_shards(const Parameters& shard, Matrix whole, Matrix own);
 void gather_shards(const Parameters& shard, Matrix own, Matrix whole);
 

@@ -7,9 +7,8 @@ namespace tx {
 
 namespace {
 
-// In a pre-norm stack each sub-layer ends with the norm of the next one, and the last with the
-// final norm `last`. Shifts the norms accordingly and returns the first, which the embedding is
-// input to.
+// In a pre-norm stack each sub-layer ends with the norm of the next one, the last with `last`.
+// Shifts them and returns the first, for the embedding.
 Norm shift_norms(std::vector<Layer>& layers, const Norm& last) {
   std::vector<Norm*> norms;
   for (Layer& layer : layers) {

@@ -51,9 +51,8 @@ class Transformer {
   int64_t longest() const { return longest_; }
   DType cache_dtype() const { return cache_dtype_; }  // Parameters::cache_dtype()
 
-  // (N,Vp): logits for every row of the last side, from whole sentences (teacher forcing); the
-  // columns from the vocabulary's size on are padding. `sides`: all sides of the model. The guide
-  // applies to the last stack.
+  // (N,Vp): logits for every row of the last side, from whole sentences (teacher forcing), padded.
+  // The guide applies to the last stack.
   Tensor forward(Context& context, std::span<const PackedSide> sides,
                  const DropoutRates& rates = {}, const AttentionProbe& probe = {},
                  const CrossGuide& guide = {}) const;
@@ -64,8 +63,7 @@ class Transformer {
 
   // For incremental decoding by the last stack.
   size_t decoder_layers() const { return stacks_.back().layers(); }
-  // (S, decoder layers * (HK + HV)): the keys and values of all cross-attentions, from the
-  // encoder's output.
+  // (S, decoder layers * (HK + HV)): keys and values of all cross-attentions, from the encoder.
   Tensor cross_keys_values(Context& context, Tensor encoded) const;
   int64_t cross_width() const {
     return cross_.weight.value.rows;

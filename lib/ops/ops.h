@@ -38,8 +38,7 @@ struct Norm {
 };
 Tensor layer_norm(Context& context, Tensor x, const Norm& norm);
 
-// sum = x + dropout(sub); normed = layer_norm(sum): the end of one sub-layer. x may be empty: sum
-// = dropout(sub).
+// sum = x + dropout(sub); normed = layer_norm(sum): the end of a sub-layer. x may be empty.
 struct Normed {
   Tensor sum, normed;
 };
@@ -77,15 +76,13 @@ void attention_weights(Context& context, const AttentionInput& input, int64_t se
 void cross_entropy(Context& context, Tensor logits, const int32_t* labels, int64_t vocabulary,
                    double smoothing, StepRecord* record);
 
-// The loss of two passes over the same tokens, rows i and R + i of the logits (2R,Vp): see
-// consistency_loss() in kernels/interface.inc. Only when recording; the gradient replaces the
-// logits.
+// The loss of two passes over the same tokens, rows i and R + i of the logits (2R,Vp), which get
+// the gradient: consistency_loss() in kernels/interface.inc.
 void consistency_loss(Context& context, Tensor logits, const int32_t* labels, int64_t vocabulary,
                       double smoothing, const Consistency& consistency, StepRecord* record);
 
-// Tensor parallelism (Shoeybi et al., 2019, section 3). Every rank runs the same ops in the same
-// order. Sums over the ranks are added in rank order and are bit-identical on all ranks. Only for
-// backends whose memory is the host's.
+// Tensor parallelism (Shoeybi et al., 2019, section 3). Every rank runs the same ops; sums are in
+// rank order and bit-identical. Only for host memory.
 
 // y = x, for an input that the shards of all ranks read: the gradient of x is the sum of the ranks'
 // gradients of y. y shares the memory of x.

@@ -1,6 +1,5 @@
-// x_j = x_j cos a - x_(j+K/2) sin a, x_(j+K/2) = x_(j+K/2) cos a + x_j sin a, where the angle a
-// depends on the position and on j (Su et al., 2021). In place. Kept: nothing; backward rotates the
-// gradient back, also in place.
+// x_j = x_j cos a - x_(j+K/2) sin a, x_(j+K/2) = x_(j+K/2) cos a + x_j sin a, the angle a by
+// position and j (Su et al., 2021). In place; backward rotates back.
 #include "lib/ops/ops.h"
 
 namespace tx {

@@ -26,8 +26,7 @@ class Communicator {
   virtual void check_end() {}
   virtual void barrier() = 0;
   virtual void broadcast(void* data, size_t bytes) = 0;  // from rank 0
-  // all (size() * bytes): the `bytes` of every rank, in rank order. `mine` may point to this rank's
-  // place in `all`.
+  // all (size() * bytes): the `bytes` of every rank. `mine` may be this rank's place in `all`.
   virtual void gather_all(const void* mine, size_t bytes, void* all) = 0;
   // All-to-all: `from` holds from_bytes[r] bytes for each rank r, in rank order; `to` receives
   // to_bytes[r] bytes from each rank r, in rank order.
@@ -60,15 +59,13 @@ class World : public Communicator {
   // On rank 0: whether its last exception was caused by another rank.
   virtual bool failed_elsewhere() const = 0;
 
-  // Rank 0 sends a number to all other ranks; no rank waits. received_number() returns the last one
-  // received, 0 before the first.
+  // Rank 0 sends a number to all others without waiting; received_number() is the last, or 0.
   virtual void send_number(int number) = 0;
   virtual int received_number() const = 0;
 };
 
-// Joins the other ranks; null for a single process. `tool` begins the messages of this rank. Throws
-// Error if libtx-mpi.so is missing, belongs to another version of tx, or to another MPI than the
-// one that started this process.
+// Joins the other ranks; null for a single process. `tool` begins messages. Error if libtx-mpi.so
+// is missing, of another tx, or of another MPI.
 std::unique_ptr<World> join_ranks(const std::string& tool);
 
 // The number of ranks that mpirun or srun started, and the rank of this process, from the

@@ -1,6 +1,5 @@
-// Detects ranks that have died by their heartbeats. Time is counted in heartbeats of this rank: a
-// process that was suspended does not suspect the others when it resumes, and no clocks are
-// compared.
+// Detects dead ranks by their heartbeats, counted in those of this rank: no clocks are compared,
+// and a suspended process does not suspect the others.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -11,9 +10,8 @@ class Pulse {
  public:
   static constexpr int patience = 20;  // heartbeats, one per second
 
-  // For rank `me`: rank 0 listens to all others, they listen to rank 0. If rank 0 dies, the lowest
-  // other rank reports it, so each waits two heartbeats longer than the one below it, at most 8
-  // longer.
+  // Rank 0 listens to all others, they to rank 0. If it dies, the lowest reports it: each waits two
+  // heartbeats longer than the one below, at most 8.
   Pulse(int me, int ranks)
       : silent_(size_t(ranks)), patience_(patience + 2 * std::clamp(me - 1, 0, 4)) {
     if (me > 0) peers_ = {0};

@@ -19,8 +19,7 @@ namespace tx {
 
 namespace {
 
-// An entry of the page has the mean of these keys over its log lines, and of `lasts` the last
-// value.
+// An entry of the page has the mean of these keys over its log lines, the last value of `lasts`.
 const std::vector<const char*> means = {"loss", "perplexity", "gradient_norm", "tokens_per_second"};
 // Also means; only with --guided-alignment and --consistency.
 constexpr std::array terms = {"guided_loss", "consistency_loss"};
@@ -335,8 +334,7 @@ double dot(const std::vector<double>& x, const std::vector<double>& y) {
   return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
 }
 
-// The largest difference, in the two features of a pair, between the row at pos + k and the row at
-// pos rotated by the angle k / divisor.
+// The largest difference between the row at pos + k and the row at pos rotated by k / divisor.
 double rotation_difference(const Rows& rows, const SinusoidPair& pair) {
   double largest = 0;
   for (size_t k = 0; k < rows.size(); ++k) {

@@ -28,8 +28,7 @@ struct RunLog {
   // summarises `together` lines: the mean, or the last value of step, seconds and the like.
   Json steps;
   int64_t together = 1;
-  // The other lines: validations (with scores of --valid-command), checkpoints, and incidents
-  // (failed steps).
+  // Validations (with scores of --valid-command), checkpoints, and incidents (failed steps).
   Json validations = Json::array(), checkpoints = Json::array(), incidents = Json::array();
 };
 
@@ -43,8 +42,7 @@ RunLog read_run_log(const std::string& directory);
 // The page's data: the runs, the options in which they differ, and the common ones.
 Json report_data(const std::vector<RunLog>& runs);
 
-// Reads the runs and writes the page to `out` ("-": standard output). UsageError: no runs, or no
-// `out`.
+// Reads the runs and writes the page to `out`. UsageError: no runs, or no `out`.
 void write_report(const std::vector<std::string>& runs, const std::string& out);
 
 // The page's data.
@@ -72,8 +70,7 @@ struct Names<DescribeTable> {
                                                    {"similarity", DescribeTable::similarity},
                                                    {"rotation", DescribeTable::rotation}};
 };
-// Writes a table to standard output. UsageError: it is one of positions, and the model has no
-// sinusoids.
+// Writes a table to standard output. UsageError: the model has no sinusoids.
 void write_table(DescribeTable table, const ModelConfig& config, const TrainOptions& options);
 
 }  // namespace tx

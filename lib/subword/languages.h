@@ -30,8 +30,7 @@ struct LanguageChoice {
   bool needed = true;  // false: with_languages() accepts a model without set languages
 };
 
-// The vocabularies of a model with these languages. UsageError if the model has no such language,
-// or no languages at all.
+// The vocabularies of a model with these languages. UsageError if it does not have them.
 Vocabularies stated_languages(const Vocabularies& all, const LanguageChoice& choice,
                               const std::string& where);
 // The same, but UsageError also if neither the file nor the choice sets a language.
@@ -53,8 +52,7 @@ std::vector<int> closing_tokens(const Vocabulary& source);
 // or __fr__, if the vocabulary has such a token.
 size_t skip_tags(const Vocabulary& vocabulary, std::string_view line);
 
-// "'x' is not in the vocabulary and becomes <unk>", or the tags that the model has, for the result
-// of Vocabulary::first_unknown().
+// What happens to the result of Vocabulary::first_unknown(), or the tags that the model has.
 std::string describe_unknown(const std::string& text, const Vocabulary& vocabulary);
 
 }  // namespace tx

@@ -22,8 +22,7 @@ struct LexicalTable {
   void keep_best(size_t frequent_tokens, size_t each);
 };
 
-// DataError with file and line for a malformed line, an unknown token, or a probability outside (0,
-// 1]; with the file if it is empty.
+// DataError with file and line: malformed, an unknown token, a probability outside (0, 1].
 LexicalTable read_lexical_table(const std::string& path, const Vocabulary& source,
                                 const Vocabulary& target);
 // The frequencies of target tokens first, then the source tokens by id.

@@ -38,14 +38,12 @@ struct MappedTokens {
 // The bytes of the SentencePiece model of any vocabulary that has one.
 const std::string& subword_model(const Vocabulary& vocabulary);
 
-// Tokens of any vocabulary that are never output: pad, bos, and unk in a subword model (with byte
-// fallback it is never trained).
+// Tokens that are never output: pad, bos, and unk in a subword model (which never learns it).
 std::vector<int> forbidden_tokens(const Vocabulary& vocabulary);
 
 std::vector<int> ending_tokens(const Vocabulary& vocabulary);  // besides eos
 
-// Whether each id is the same token in both, so that they can share an embedding, although they may
-// split text differently.
+// Whether each id is the same token in both, so that they can share an embedding.
 bool list_same_tokens(const Vocabulary& a, const Vocabulary& b);
 
 inline constexpr std::string_view mapped_magic = "tx-pieces 1\n";

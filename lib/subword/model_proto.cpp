@@ -88,8 +88,7 @@ size_t base_of(size_t node, uint32_t unit) {
 }
 bool ends_a_key(uint32_t unit) { return unit & 0x100; }
 
-// Whether no path is a cycle or has more values than SentencePiece supports. All nodes must be
-// inside the trie.
+// Whether no path is a cycle or has more values than SentencePiece supports; all nodes are inside.
 bool sound_paths(std::string_view trie) {
   constexpr int max_values = 32, unknown = -1, above = -2;  // above: on the current path
   struct Step {
@@ -128,8 +127,7 @@ bool sound_paths(std::string_view trie) {
 }
 
 // The table of a normaliser: the trie's size, a double-array trie (Darts) of 32-bit units, strings
-// that end in NUL. SentencePiece does not check bounds: every step must stay inside the trie and
-// every value inside the strings.
+// with NUL. Every step must stay inside the trie, every value inside the strings.
 bool sound_charsmap(std::string_view map) {
   if (map.empty()) return true;
   if (map.size() < 4) return false;

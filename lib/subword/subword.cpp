@@ -197,8 +197,7 @@ class Subword final : public Vocabulary {
     return differ;
   }
 
-  // Removes the space token before each sentinel: the span usually begins with a word, whose first
-  // token contains the space.
+  // Removes the space token before each sentinel, whose span usually begins with that space.
   void drop_spaces(std::vector<int>& ids) const {
     const int space = any_sentinel_ ? id_of(space_sign) : -1;
     if (space < 0) return;

@@ -34,8 +34,7 @@ std::vector<std::string> read_user_symbols(const std::string& path);
 // characters of the text is a UsageError that names the minimum.
 std::string train_subword(const WordCounts& counts, const SubwordTraining& options);
 
-// A .model file of tx or of SentencePiece (unigram, other normalisations) with the special ids of
-// tx.
+// A .model file of tx or of SentencePiece with the special ids of tx.
 std::unique_ptr<Vocabulary> parse_subword(std::string bytes, const std::string& where);
 
 // A piece of a SentencePiece model.
@@ -45,9 +44,8 @@ struct ListedPiece {
   bool byte = false;     // <0x00> etc.
 };
 
-// Any SentencePiece model as a tokenizer: text to the texts of its pieces, as by spm_encode,
-// including the model's normalisation. Unlike a Vocabulary it accepts models with other special
-// ids, and does not restore the text.
+// Any SentencePiece model as a tokenizer: the texts of the pieces of a text, as by spm_encode.
+// Accepts models with other special ids, and does not restore the text.
 class PieceSplitter {
  public:
   // `bytes` of a .model file; throws DataError that begins with `where` (the file's name).

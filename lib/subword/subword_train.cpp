@@ -154,8 +154,7 @@ std::string train_subword(const WordCounts& counts, const SubwordTraining& optio
   Counts lines(counts);
   if (lines.empty()) throw DataError("the text has no words");
   std::string bytes;
-  // These settings are stored in the file, so the number of threads is not set (training byte-pair
-  // encoding uses one thread anyway).
+  // The file holds these settings, so the number of threads is not set (one is used anyway).
   std::unordered_map<std::string, std::string> settings = {
       {"model_type", "bpe"},
       {"vocab_size", std::to_string(options.vocab_size)},

@@ -16,8 +16,7 @@ namespace tx {
 
 using TokenCounts = std::vector<std::pair<std::string, int64_t>>;
 
-// The tokens of a text by descending frequency, ties by id. The number of threads does not affect
-// the result.
+// The tokens of a text by descending frequency, ties by id; independent of `threads`.
 TokenCounts count_tokens(TextReader& in, const Vocabulary& vocabulary, int threads);
 
 // The tokens of a file of counts (on each line a token, a tab or a space, and a count) whose count
@@ -28,8 +27,7 @@ TokenCounts count_tokens(TextReader& in, const Vocabulary& vocabulary, int threa
 std::vector<std::string> read_tokens(const std::string& path, std::optional<int> threshold,
                                      const std::function<bool(const std::string&)>& known);
 
-// The token with \t for a tab and \n for a line feed, which tokens of models made elsewhere can
-// have.
+// The token with \t for a tab and \n for a line feed, which foreign tokens can have.
 std::string in_one_line(std::string_view token);
 
 // separator: a tab (SentencePiece) or a space (subword-nmt).

@@ -21,9 +21,8 @@ namespace {
 constexpr size_t max_lines = 1024, max_bytes = size_t(1) << 20;
 constexpr int patience_ms = 200;
 
-// Waits for a line, then takes the lines that are buffered. Returns an empty block from time to
-// time, so that a failed output ends the wait. An error of the input is thrown by the next call,
-// after the lines before it were returned.
+// Waits for a line, then takes the lines that are buffered. Sometimes empty, so that a failed
+// output ends the wait. An error of the input is thrown after the lines before it.
 class BlockReader {
  public:
   explicit BlockReader(TextReader& in) : in_(in) {}

@@ -11,13 +11,11 @@
 
 namespace tx {
 
-// Changes a line in place; `number` counts lines over all files. The place of the line is prepended
-// to a DataError that it throws.
+// Changes a line in place; `number` counts lines over all files. A DataError gets the line's place.
 using LineMap = std::function<void(std::string& line, int64_t number)>;
 
-// Writes one line for each input line, in order, and flushes before it waits for more input. The
-// output does not depend on the number of threads, not even after an error: all lines before the
-// first one for which `map` throws.
+// Writes one line for each input line, in order, flushing before it waits. After an error: all
+// lines before the first for which `map` throws, for any number of threads.
 void map_lines(TextReader& in, int threads, Writer& out, const LineMap& map);
 
 // Tokens, or with `ids` decimal ids, joined by single spaces; and the inverse: a word that is not a
@@ -61,8 +59,7 @@ struct EncodeReport {
 // Tokenizes by map_lines(), so a program may write a line and wait for the result.
 EncodeReport encode_lines(TextReader& in, const LineTokenizer& tokenizer, int threads, Writer& out);
 
-// "3 lines, 12 words, 18 tokens: 1.500 per word, 5.556 % of them bytes, 0.000 % <unk>; longest line
-// FILE:2, 9 tokens".
+// "3 lines, 12 words, 18 tokens: 1.500 per word, 5.556 % of them bytes, 0.000 % <unk>; ..."
 std::string describe(const EncodeReport& report, const TextReader& in);
 // The warning about truncated lines.
 std::vector<std::string> warnings(const EncodeReport& report, const TextReader& in, int max_tokens);

@@ -1,5 +1,4 @@
-// The tokens of a subword model by id and by text, and text joined from them: the same as by
-// SentencePiece, about four times as fast.
+// The tokens of a subword model by id and by text, and their joining, faster than SentencePiece's.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -56,9 +55,8 @@ class TokenTable {
   int id_of(std::string_view text) const;  // -1: no such token
   int byte_id(char byte) const { return byte_ids_[static_cast<unsigned char>(byte)]; }
 
-  // U+2581 becomes a space, or nothing at the beginning of the line; each byte that is not valid
-  // UTF-8 becomes U+FFFD. No value if there is a token of kind unknown, whose text the model
-  // defines.
+  // U+2581 becomes a space, or nothing at the beginning of the line; invalid bytes become U+FFFD.
+  // No value if there is a token of kind unknown, whose text the model defines.
   std::optional<std::string> join(std::span<const int> ids) const;
 
  private:

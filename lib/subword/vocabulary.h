@@ -73,8 +73,7 @@ class Vocabulary {
 
   virtual std::string kind() const = 0;  // "sentencepiece" or "words"
   virtual int size() const = 0;
-  // Ids of one line of valid UTF-8 without '\n', without <bos> and <eos>. Replaces `ids`.
-  // Thread-safe.
+  // Ids of one line of valid UTF-8, without <bos> and <eos>. Replaces `ids`. Thread-safe.
   virtual void encode(std::string_view line, std::vector<int>& ids) const = 0;
   // The first word or character of a line for which encode() has only <unk>, or a language tag that
   // the model does not have; "" if there is none. A word <unk> of a list of words is itself.
@@ -83,9 +82,8 @@ class Vocabulary {
   virtual bool has_merges() const { return false; }
   // encode() with BPE-dropout; `draws` belong to this line. A Bug if has_merges() is false.
   virtual void encode(std::string_view line, MergeDraws& draws, std::vector<int>& ids) const;
-  // Restricts the output of encode() to the listed tokens, single characters, bytes and user
-  // symbols; other tokens are split. Not safe while another thread encodes. UsageError for a list
-  // of words or a converted model.
+  // Restricts encode() to the listed tokens, single characters, bytes and user symbols. Not
+  // thread-safe. UsageError for a list of words or a converted model.
   virtual void restrict_to(const std::vector<std::string>& tokens);
   // The score of a token: merges with higher scores are done first. No value in a list of words.
   virtual std::optional<float> score(int id) const;
@@ -171,8 +169,7 @@ inline constexpr int added_sentinels = 100;
 std::string sentinel_text(int number);
 // Their ids from <extra_id_0> up to the first that is missing.
 std::vector<int> sentinels_of(const Vocabulary& vocabulary);
-// The vocabulary with added_sentinels sentinels appended; unchanged if it has some. UsageError if
-// none can be added.
+// With added_sentinels sentinels appended, unless it has some. UsageError: impossible.
 Vocabularies::Pointer with_sentinels(const Vocabularies::Pointer& vocabulary);
 
 }  // namespace tx

@@ -33,8 +33,7 @@ struct WordSigns {
   char value = 0;
 };
 
-// The starts of words without their text, fast: the properties of all tokens are looked up once.
-// Thread-safe.
+// The starts of words without their text, from a table of all tokens. Thread-safe.
 class WordStarts {
  public:
   explicit WordStarts(const Vocabulary& vocabulary);

@@ -1,6 +1,5 @@
-// Words of a text: counting and sampling, from which vocabularies are trained, and the vocabulary
-// of plain words. Memory grows with the number of different words or sampled lines, not with the
-// text.
+// Words of a text: counting and sampling, for training vocabularies, and the vocabulary of plain
+// words. Memory grows with the number of different words or sampled lines.
 #pragma once
 #include <cstdint>
 #include <functional>

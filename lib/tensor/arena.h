@@ -1,5 +1,4 @@
-// Allocators of memory and of ranges of rows, and the replay of recorded work, which depends on
-// constant addresses.
+// Allocators of memory and of ranges of rows, and the replay of recorded work.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -45,9 +44,8 @@ class Arena {
   bool fresh_ = true;
 };
 
-// Allocates ranges of the numbers 0 .. size - 1, such as the cache rows of a sentence in
-// incremental decoding. First fit; adjacent free ranges are merged; a range may be returned in
-// parts.
+// Allocates ranges of the numbers 0 .. size - 1, such as cache rows. First fit; adjacent free
+// ranges are merged; a range may be returned in parts.
 class RangeAllocator {
  public:
   explicit RangeAllocator(int64_t size = 0) : size_(size) {

@@ -46,8 +46,7 @@ class DeviceInts {
   DeviceInts(const DeviceInts&) = delete;
   DeviceInts& operator=(const DeviceInts&) = delete;
 
-  // Memory for `count` integers: up to that size set() does not change the address. Returns whether
-  // the address changed.
+  // Memory for `count` integers, without a change of address in set(). Whether it changed now.
   bool reserve(size_t count) {
     if (count * 4 <= bytes_) return false;
     backend_->release(data_);

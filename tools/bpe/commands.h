@@ -1,5 +1,4 @@
-// The commands of tx-bpe. Each has options and is used once: describe(), parse the command line,
-// run().
+// The commands of tx-bpe: describe(), parse the command line, run(), once.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -60,8 +60,7 @@ TX_DEVICE void load_tiles(const Attention& p, const Work& w, Shared<D> shared, i
   __syncthreads();
 }
 
-// Bit j of kept[i]: whether key k0 + j of query `first` + i is kept. Each draw of the warp serves
-// the four lanes of one row.
+// Bit j of kept[i]: whether key k0 + j of query `first` + i is kept. A draw serves four lanes.
 TX_DEVICE void draw_masks(const Attention& p, const Work& w, int head, int first, int k0,
                           int groups, uint32_t* kept) {
   __syncwarp();

@@ -109,8 +109,7 @@ struct QueryGroup {
   float dot[2] = {0, 0}, dq[D / 8][4];
 };
 
-// Weights c and their gradients d of the group against `groups` groups of keys from `key0` of the
-// tile on.
+// Weights c of the group and their gradients d against `groups` groups of keys from `key0` on.
 template <int D>
 TX_DEVICE void recompute(const Attention& p, const Held& w, HeldTiles<D> shared,
                          const QueryGroup<D>& group, int key0, int groups,
@@ -222,8 +221,7 @@ struct KeyGroup {
   float dk[D / 8][4], dv[D / 8][4];
 };
 
-// Adds the contributions of queries `first` .. first + 15 of the tile to dk and dv: c and d are as
-// in recompute(), transposed.
+// Adds the part of queries `first` .. first + 15 to dk and dv: c, d as in recompute(), transposed.
 template <int D>
 TX_DEVICE void add_queries(const Attention& p, const Held& w, HeldTiles<D> shared, int first,
                            KeyGroup<D>& group) {

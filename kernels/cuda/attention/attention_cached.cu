@@ -171,8 +171,7 @@ __global__ void __launch_bounds__(warps* warp_size, rows* parts > 4             
   }
 }
 
-// A warp per row and head if that fills the device, else a block, which is faster for many keys.
-// The results are bit-identical.
+// A warp per row and head if that fills the device, else a block. The results are bit-identical.
 template <class T, int rows, int parts, bool packed>
 void start(const Cuda::State& s, const CachedAttention& p) {
   const unsigned groups = blocks_of(p.q.rows, rows), by_warps = blocks_of(p.heads, warps);

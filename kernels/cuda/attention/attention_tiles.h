@@ -41,8 +41,7 @@ void with_tiles(int width, F&& f) {
 // Host: whether heads of `width` columns may be moved in packs of 16 bytes.
 inline bool tile_packs(const Matrix& m, int width) { return packs(m, 16) && width % 8 == 0; }
 
-// Broadcast from lane 0, so that the compiler knows that it is uniform in the warp: saves
-// registers.
+// Broadcast from lane 0: the compiler then knows that it is uniform in the warp (saves registers).
 TX_DEVICE int tile_warp() { return __shfl_sync(whole_warp, int(threadIdx.x) / warp_size, 0); }
 TX_DEVICE int tile_lane() { return int(threadIdx.x) % warp_size; }
 // The same, recomputed at each use: keeping it would cost registers.

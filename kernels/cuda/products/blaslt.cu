@@ -52,8 +52,7 @@ struct BlasLt::Library {
   std::map<ProductKey, Plan> plans;
   std::map<ProductKey, BlasLtAlgorithm> chosen;  // by plans, or given to set_algorithms()
 
-  // The handle is not destroyed: that would wait for the device, and at exit the driver may already
-  // be unloaded.
+  // Not destroyed: that would wait for the device, and at exit the driver may be unloaded.
   ~Library() { cudaFree(workspace); }
 
   std::vector<BlasLtAlgorithm> candidates(const Plan& plan, int most) const;

@@ -23,8 +23,7 @@ class BlasLt {
   // separately would be another pass over the output. So an element differs by up to 2^-9 of its
   // bias from one with the bias added in f32.
   bool product(Cuda::State& s, const Product& p);
-  // Chooses the algorithm for this shape unless one is chosen, and allocates memory for the bias.
-  // False if there is none.
+  // Chooses the algorithm for this shape unless one is chosen, and allocates the bias. False: none.
   bool plan(Cuda::State& s, const Product& p);
 
   // If set, plan() times the library's 16 candidates, and split-K variants for long sums of few

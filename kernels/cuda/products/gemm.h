@@ -13,8 +13,7 @@
 
 namespace tx::cuda {
 
-// An operand of our loops: `rows` rows of K elements, element (i, k) at data + i * row_step + k *
-// k_step. One of the steps is 1.
+// An operand: `rows` rows of K elements, (i, k) at data + i * row_step + k * k_step; one step is 1.
 struct Side {
   const void* data;
   int64_t rows, row_step, k_step;

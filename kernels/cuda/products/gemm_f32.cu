@@ -106,8 +106,7 @@ __global__ void __launch_bounds__(T::threads)
   float sums[T::m][T::n] = {};
   next_left.fetch(a, row, 0), next_right.fetch(b, col, 0);
   for (int step = 0; step < steps; step++) {
-    // All threads have passed the barrier of the last step, so the previous slice is no longer
-    // read.
+    // All threads have passed the last barrier, so the previous slice is no longer read.
     next_left.put(left[step % 2], a.k_step == 1), next_right.put(right[step % 2], b.k_step == 1);
     __syncthreads();
     const int64_t k0 = int64_t(step + 1) * kStep;

@@ -1,5 +1,4 @@
-// The tiles of our own products, and matmul_invariant() with a given one, for tests: all give the
-// same bits.
+// The tiles of our own products, and matmul_invariant() with a given one: all give the same bits.
 #pragma once
 #include "kernels/cuda.h"
 
@@ -11,8 +10,7 @@ struct TileShape {
 // Weights of this type have tiles 0 .. tile_count - 1.
 int tile_count(DType dtype);
 TileShape tile_shape(DType dtype, int tile);
-// The tile with the lowest estimated time for c (rows,cols) on a device with `processors`
-// multiprocessors.
+// The tile with the lowest estimated time for c (rows,cols) on `processors` multiprocessors.
 int best_tile(DType dtype, int64_t rows, int64_t cols, int processors);
 void matmul_invariant(Cuda::State& s, Matrix x, Matrix prepared, Matrix bias, Activation activation,
                       Matrix y, int tile);

@@ -40,8 +40,7 @@ struct Embed {
   }
 };
 
-// Rows of one id are added in chunks of this many: in a batch of 25,000 rows, <eos> and the first
-// positions occur thousands of times.
+// Rows of one id are added in chunks of this many: <eos> occurs thousands of times in a batch.
 constexpr int64_t chunk_rows = 64;
 constexpr int warps = 8;  // of a block
 

@@ -1,6 +1,5 @@
-// Residual, dropout and layer norm in one pass. A row of up to 1,024 features stays in the
-// registers of a warp, one of up to 4,096 in those of a block; for wider rows the stored sum
-// is read again.
+// Residual, dropout and layer norm in one pass. Up to 1,024 features stay in the registers of a
+// warp, up to 4,096 in a block's; wider rows are read again.
 #include "kernels/cuda/rows/octet.h"
 #include "kernels/cuda/runtime/profile.h"
 #include "kernels/cuda/runtime/state.h"
@@ -70,8 +69,7 @@ TX_DEVICE void write_stats(const AddNorm& p, int64_t row, float mean, float rstd
   row_of<float>(p.stats, row)[1] = rstd;
 }
 
-// Sums differences from the first element: precise for rows far from zero, and exact for constant
-// rows.
+// Sums differences from the first element: precise far from zero, exact for constant rows.
 template <class T, int octets, int threads>
 __global__ void __launch_bounds__(block_threads) add_norm_rows(AddNorm p) {
   __shared__ float part[warp_size];

@@ -85,8 +85,7 @@ TX_DEVICE float mean_share(const Backward& p, float sum, int64_t width) {
   return given(p.g.dbeta) ? sum / float(width) : 0.f;
 }
 
-// The sums of x over the block, returned to every thread. The caller alternates between two arrays
-// `parts`, so that one barrier is enough.
+// The sum of x over the block, for every thread. Alternating `parts` need one barrier only.
 template <int values>
 TX_DEVICE void block_sums(float (&x)[values], float* parts) {
   const int warps = int(blockDim.x) / warp_size, lane = int(threadIdx.x) % warp_size;
@@ -158,8 +157,7 @@ __global__ void __launch_bounds__(row_warps* warp_size, 4) norm_backward_warps(B
   }
 }
 
-// Rows of up to 4,096 features. Beyond the row a thread holds zeros, which add nothing. `at_once`
-// rows are in flight together.
+// Rows of up to 4,096 features. Beyond the row a thread holds zeros. `at_once` rows are in flight.
 template <class T, int at_once>
 __global__ void __launch_bounds__(max_threads) norm_backward_rows(Backward p) {
   __shared__ float parts[2][2 * at_once * max_warps];

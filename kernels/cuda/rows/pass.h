@@ -10,10 +10,9 @@
 
 namespace tx {
 
-// The second half of sums over rows: adds the partial sums of fixed parts of the rows in a fixed
-// order. (first, second) (+)= the sum over the rows of partial (parts, first.cols + second.cols)
-// f32. first and second are (1, cols) f32; second may be empty. With 0 parts they become 0, or stay
-// unchanged.
+// Adds partial sums of fixed parts of the rows in a fixed order: (first, second) (+)= the sum of
+// partial (parts, first.cols + second.cols) f32. first, second (1, cols) f32; second may be empty.
+// 0 parts give 0.
 void add_parts(const Cuda::State& state, const float* partial, int64_t parts, Matrix first,
                Matrix second, bool add);
 
@@ -61,9 +60,8 @@ void pass(const Cuda::State& state, const Op& op, int64_t rows, int64_t cols) {
 // partial sums have 1/32 of the bytes of a bf16 matrix.
 constexpr int64_t sum_part_rows = 64;
 
-// The same pass, which also writes to partial (parts, cols) the column sums of its values over each
-// part of the rows: a warp takes 256 columns of every eighth row, then the warps' sums are added in
-// order.
+// The same, and partial (parts, cols) gets the column sums over each part of the rows: a warp takes
+// 256 columns of every eighth row, then the warps are added in order.
 template <class Op>
 __global__ void __launch_bounds__(pass_threads)
     sum_pass_kernel(Op op, int64_t rows, int64_t cols, float* partial) {

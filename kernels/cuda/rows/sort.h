@@ -12,8 +12,7 @@ struct SortedRows {
 // Scratch memory for `count` rows, in bytes, a multiple of 256.
 size_t sort_bytes(int64_t count);
 
-// Sorts rows 0 .. count - 1 by keys[row], each of them below `limit`; both device arrays lie in
-// `scratch`. count < 2^31.
+// Sorts rows 0 .. count - 1 (below 2^31) by keys[row] < `limit`; both arrays lie in `scratch`.
 SortedRows sort_rows(const Cuda::State& state, const uint32_t* keys, int64_t count, int64_t limit,
                      void* scratch);
 

@@ -69,9 +69,8 @@ TX_DEVICE BestTwo best_two(const LogitRow<T, packed, cached>& row, float offset)
   return {key_of(most, column), next_column < 0 ? 0 : key_of(next, next_column)};
 }
 
-// k rounds, each of which takes the largest remaining key. A thread keeps its two best, so that it
-// rarely rescans its columns, during which the whole block would wait. Two alternating arrays need
-// one barrier per round.
+// k rounds of the largest remaining key. A thread keeps its two best, to rescan rarely while the
+// block waits. Two alternating arrays need one barrier per round.
 template <class Row, class Emit>
 TX_DEVICE void best_in_rounds(const Row& row, float offset, int k, Emit&& emit) {
   __shared__ uint64_t best[2][32];

@@ -154,8 +154,7 @@ inline int block_for(int64_t count, int limit) {
   return threads;
 }
 
-// Host: how to read rows of m. Depends only on the width and the device, except for `packed`, which
-// does not change results.
+// Host: how to read rows of m, by width and device; `packed` does not change results.
 struct RowPlan {
   bool packed, cached;
   int threads;

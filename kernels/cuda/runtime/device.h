@@ -57,8 +57,7 @@ void with_type(DType dtype, F&& f) {
   TX_ASSERT(!"f32 or bf16");
 }
 
-// Host: whether every row of the matrix starts at an address aligned for packs of `bytes`, and
-// consists of whole packs.
+// Host: whether every row starts at an address aligned for packs of `bytes` and is whole packs.
 inline bool packs(const Matrix& m, size_t bytes) {
   const size_t e = size_of(m.dtype);
   return reinterpret_cast<uintptr_t>(m.data) % bytes == 0 && size_t(m.stride) * e % bytes == 0 &&

@@ -14,8 +14,7 @@ struct SoughtLibrary {
 // Paths to try, in order: the loader's, CUDA toolkits, Python packages (of the active environment,
 // which may be conda's, of the user, of the system).
 std::vector<std::string> library_places(const SoughtLibrary& library);
-// A handle of the first that can be opened; else null. `tried` receives the loader's message for
-// each that cannot, on a line of its own.
+// A handle of the first that can be opened, else null. `tried` gets a line of each failure.
 void* open_first(const SoughtLibrary& library, std::string& tried);
 
 }  // namespace tx

@@ -31,9 +31,8 @@ TX_DEVICE void mma_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// Four 8 x 8 tiles of 16-bit elements from shared memory: lane i gives the address of row i % 8 of
-// tile i / 8 (16 bytes, aligned); r[k] = elements 2t and 2t + 1 of row g of tile k. Transposed: of
-// column g.
+// Four 8 x 8 tiles of 16-bit elements: lane i gives the address of row i % 8 of tile i / 8
+// (aligned); r[k] = elements 2t and 2t + 1 of row g of tile k. Transposed: of column g.
 TX_DEVICE void ldmatrix_x4(uint32_t (&r)[4], const void* row) {
   const uint32_t at = uint32_t(__cvta_generic_to_shared(row));
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
@@ -49,9 +48,8 @@ TX_DEVICE void ldmatrix_x4_transposed(uint32_t (&r)[4], const void* row) {
                : "memory");
 }
 
-// 16 bytes from global to shared memory, both 16-byte aligned, of which the first `bytes` (0 to 16)
-// are read and the rest are zero. Done after commit() and wait() of this thread, seen by the others
-// after a barrier.
+// 16 bytes from global to shared memory, aligned, the first `bytes` (0 to 16) read and the rest
+// zero. Done after commit() and wait(), seen by others after a barrier.
 TX_DEVICE void copy_async_16(void* shared, const void* global, int bytes) {
   const uint32_t at = uint32_t(__cvta_generic_to_shared(shared));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(global), "r"(bytes)

@@ -40,8 +40,7 @@ ForeignModel import_gpt2(const std::string& directory, const ModelSettings& sett
 ForeignModel import_llama(const std::string& directory, const ModelSettings& settings);
 ForeignModel import_m2m100(const std::string& directory, const ModelSettings& settings);
 
-// The first of checkpoint_best.pt, checkpoint_last.pt, checkpoint.pt and model.pt that exists; ""
-// if none does.
+// The first of checkpoint_best.pt, checkpoint_last.pt, checkpoint.pt and model.pt, or "".
 std::string fairseq_checkpoint(const std::string& directory);
 
 // A configuration whose values are checked on access. DataError names the file and the key.
@@ -73,17 +72,14 @@ Json bart_config(const FamilyConfig& config, int64_t source, int64_t target);
 // The activation's name in tx. DataError: not supported.
 std::string activation_of(const FamilyConfig& config, const char* key);
 
-// Hugging Face's name of a weight in BART's descendants (Marian, M2M-100):
-// "model.encoder.layers.0.fc1.weight" for "encoder.layers.0.ffn.in_proj.weight". Not for
-// embeddings.
+// Hugging Face's name of a weight in BART's descendants, except embeddings:
+// "model.encoder.layers.0.fc1.weight" for "encoder.layers.0.ffn.in_proj.weight".
 std::string bart_name(const std::string& ours);
 
-// The same in Llama: "model.layers.0.mlp.up_proj.weight" for "decoder.layers.0.ffn.in_proj.weight".
-// For all weights of a decoder.
+// The same in Llama, for all weights: "model.layers.0.mlp.up_proj.weight" for "...ffn.in_proj...".
 std::string llama_name(const std::string& ours);
 
-// DataError if the first of these tensors that exists has fewer rows than vocab_size says: checked
-// before anything of that size is built.
+// DataError if the first of these tensors that exists has fewer rows, before they are allocated.
 void check_rows(const ForeignTensors& from, const std::vector<std::string>& names, int64_t rows);
 
 // Reads weights by name and records which of the foreign tensors were used.

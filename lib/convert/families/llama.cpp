@@ -1,6 +1,5 @@
-// Hugging Face's Llama, and Mistral, which adds sliding-window attention: pre-norm decoders with
-// RMSNorm, rotary positions, gated feed-forward layers and grouped-query attention (Touvron et al.
-// 2023; Jiang et al. 2023).
+// Hugging Face's Llama, and Mistral with sliding windows: pre-norm decoders with RMSNorm, rotary
+// positions, gates and grouped queries (Touvron et al. 2023; Jiang et al. 2023).
 #include <memory>
 #include <set>
 #include <string>
@@ -17,17 +16,15 @@ namespace tx {
 
 namespace {
 
-// The vocabulary: tokenizer.model has the tokens and their ids; further rows of the embedding are
-// added tokens or unused.
+// tokenizer.model has the tokens and their ids; further rows are added tokens or unused.
 
 struct DecoderTokens {
   TokenOrder order;  // one token per row of the embedding; Start::own
   std::shared_ptr<const Vocabulary> vocabulary;
 };
 
-// tx needs a token for pad: without one it takes the byte token <0x00>, which no text contains, or
-// an unused row. DataError: no tokenizer.model, more tokens than rows, or texts that do not start
-// with one bos and end with one eos.
+// tx needs a token for pad: else it takes the byte token <0x00>, which no text contains, or an
+// unused row. DataError: no tokenizer.model, too many tokens, or texts without one bos and one eos.
 class TokensReader {
  public:
   // `rows` of the embedding.

@@ -41,16 +41,14 @@ std::string marian_name(const std::string& ours, bool pre_norm) {
   return prefix + name.replace(name.find('@'), 1, bias ? "b" : "W");
 }
 
-// The operations around a sub-layer, such as "dan" (dropout, add, norm), without dropout, which is
-// only for training.
+// The operations around a sub-layer, such as "dan" (dropout, add, norm), without dropout.
 std::string steps_of(const FamilyConfig& c, const char* key, const char* otherwise) {
   std::string steps = c.has(key) ? c.text(key) : otherwise;
   std::erase(steps, 'd');
   return steps;
 }
 
-// Up to Marian 1.12.0 (version "v1.12.0 COMMIT DATE") gelu was x sigmoid(1.702 x); since then it is
-// exact.
+// Up to Marian 1.12.0 ("v1.12.0 COMMIT DATE") gelu was x sigmoid(1.702 x); since then it is exact.
 bool has_exact_gelu(const FamilyConfig& c) {
   if (!c.has("version") || !c.json()["version"].is_string()) return false;
   int version[3] = {0, 0, 0};

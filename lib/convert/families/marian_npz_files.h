@@ -28,8 +28,7 @@ struct MarianNpzFiles {
   std::shared_ptr<const ForeignTensors> weights;
 };
 
-// Whether a directory without config.json has a Marian model: model.npz, or a model named in a
-// settings file.
+// Whether a directory without config.json has model.npz, or settings that name a model.
 bool holds_marian_npz(const std::string& directory);
 
 // Reads the first of decoder.yml, model.npz.decoder.yml, config.yml and model.npz.yml that names a

@@ -33,8 +33,7 @@ class ModelSettings {
   void set_tokens(MappedTokens& content, const TokenOrder& order) const;
   // For a word list, which can record neither: DataError if there are such tokens besides these.
   void refuse_tokens(const std::vector<int64_t>& known) const;
-  // Their output bias with `never` for the tokens that leave the softmax, as renormalize_logits
-  // wants it.
+  // Their output bias with `never` for the tokens that renormalize_logits excludes.
   WeightRows masked(WeightRows theirs) const;
 
  private:

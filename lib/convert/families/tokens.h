@@ -24,8 +24,7 @@ class TokenOrder {
   // range, or two of pad, unk, eos (and an own start) are the same.
   TokenOrder(const std::vector<std::string>& tokens, const SpecialIds& special,
              const std::string& where, Start start = Start::copied);
-  // From the original ids that a mapped vocabulary records; with a copied start it has one more
-  // token.
+  // From the original ids in a mapped vocabulary; with a copied start it has one more token.
   static TokenOrder of(const MappedTokens& content, const std::string& where,
                        Start start = Start::copied);
   const std::vector<std::string>& tokens() const { return tokens_; }
@@ -36,8 +35,7 @@ class TokenOrder {
   MappedTokens content() const;
   // Their embedding rows in our order.
   WeightRows rows(WeightRows theirs) const;
-  // Their output bias in our order; bos, which must be a copy, gets `never`, and pad if it is not
-  // part of the softmax either.
+  // Their output bias in our order; bos, a copy, gets `never`, and pad if it is not in the softmax.
   WeightRows bias(WeightRows theirs, bool without_pad = false) const;
 
  private:
@@ -51,8 +49,7 @@ inline constexpr float never = -1e9f;
 
 WeightRows zeros(int64_t rows, int64_t cols);
 
-// {"token": id, ...}: the tokens in order of id. DataError unless the ids are 0, 1, ... without
-// gaps.
+// {"token": id, ...}: the tokens in order of id. DataError: the ids are not 0, 1, ... .
 std::vector<std::string> read_token_ids(const std::string& path);
 std::vector<std::string> tokens_by_id(const Json& json, const std::string& path);
 

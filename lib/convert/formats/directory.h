@@ -1,6 +1,5 @@
-// Files of a Hugging Face directory: weights in model.safetensors, in the shards that
-// model.safetensors.index.json lists, or the same with pytorch_model.bin; JSON, YAML, SentencePiece
-// models.
+// Files of a Hugging Face directory: weights in model.safetensors or pytorch_model.bin, or in
+// shards that NAME.index.json lists; JSON, YAML, SentencePiece models.
 #pragma once
 #include "lib/base/json.h"
 #include "lib/convert/formats/tensors.h"

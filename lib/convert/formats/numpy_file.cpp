@@ -1,6 +1,5 @@
-// An .npy file: "\x93NUMPY", u8 major, u8 minor, u16 (version 1) or u32 length of the header, then
-// the header, a Python dict as text: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), },
-// then the elements.
+// An .npy file: "\x93NUMPY", u8 major, u8 minor, u16 (version 1) or u32 length of the header, a
+// Python dict as text: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }, the elements.
 #include <algorithm>
 
 #include "lib/base/error.h"

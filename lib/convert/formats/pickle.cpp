@@ -31,8 +31,7 @@ bool is_known(std::string_view name) {
 
 }  // namespace
 
-// Runs a pickle: a stack of values, marks on it, and the memo. Opcodes have the names of Python's
-// pickletools.
+// Runs a pickle: a stack of values, marks on it, the memo. Opcodes are named as in pickletools.
 class PickleMachine {
  public:
   using Kind = PickleValue::Kind;

@@ -66,8 +66,7 @@ struct TorchFile {
   std::shared_ptr<const Pickle> content;  // the whole object
 };
 
-// Maps the file. DataError: damaged, another format, or a pickle with more than tensors and
-// settings.
+// Maps the file. DataError: damaged, or a pickle with more than tensors and settings.
 TorchFile read_torch_file(const std::string& path);
 
 }  // namespace tx

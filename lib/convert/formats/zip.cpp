@@ -94,8 +94,7 @@ ZipArchive::Entry ZipArchive::read_entry(std::string_view& rest) const {
     damaged(shown(e.name) + " has compression method " + std::to_string(method) +
             "; only stored and deflated entries are supported");
   e.deflated = method == 8;
-  // Extra fields: u16 id, u16 bytes, content. That of zip64 has the values that did not fit, in
-  // this order.
+  // Extra fields: u16 id, u16 bytes, content; zip64's has the values that did not fit, in order.
   std::string_view fields = rest.substr(entry_bytes + name, extra);
   while (fields.size() >= 4) {
     const uint64_t id = little_endian(fields, 2), length = little_endian(fields.substr(2), 2);
@@ -136,8 +135,7 @@ void ZipArchive::check_overlap() const {
     if (places[i].first < places[i - 1].second) damaged("its entries overlap");
 }
 
-// Offset of an entry's data, after its local header, whose name and extra fields may have other
-// lengths.
+// Offset of an entry's data, after its local header with a name and fields of its own.
 uint64_t ZipArchive::data_of(const Entry& e) const {
   const std::string_view local = bytes_.substr(e.header, local_bytes);
   if (local.size() < local_bytes || !local.starts_with(local_mark))

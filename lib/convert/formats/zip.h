@@ -1,6 +1,5 @@
-// Zip archives as torch.save and numpy.savez write them: stored or deflated entries, with zip64.
-// Archives are untrusted: every offset and size is checked before use, and names never become
-// paths.
+// Zip archives as torch.save and numpy.savez write them: stored or deflated, with zip64. Every
+// offset and size is checked before use; names never become paths.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -34,15 +33,13 @@ class ZipArchive {
   // `small_size` bytes. Weights hardly compress, so larger ones are zeros or zip bombs.
   static constexpr uint64_t max_growth = 32, small_size = uint64_t(1) << 24;
 
-  // Reads the central directory. `bytes` must outlive the object; `where` is the file's name.
-  // DataError: damaged, encrypted, split, another compression, duplicate or overlapping entries, or
-  // one that exceeds the limits above.
+  // Reads the central directory of `bytes`, which must outlive the object. DataError: damaged,
+  // encrypted, split, another compression, duplicates, overlaps, or too large.
   ZipArchive(std::string_view bytes, std::string where);
 
   const std::vector<Entry>& entries() const { return entries_; }
   const Entry* find(std::string_view name) const;  // null if absent
-  // A view into the archive, or into `unpacked` where the entry is compressed. DataError when it is
-  // damaged.
+  // A view into the archive, or into `unpacked` if the entry is compressed. DataError: damaged.
   std::string_view content(const Entry& entry, std::string& unpacked) const;
 
   static bool begins(std::string_view bytes) { return bytes.starts_with("PK\x03\x04"); }

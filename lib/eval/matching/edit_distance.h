@@ -18,11 +18,9 @@ class BandedEditDistance {
   // Fills the matrix; the sequences must live as long as it is used. The hypothesis may be empty.
   void set(std::span<const int32_t> hypothesis, std::span<const int32_t> reference);
   int32_t distance() const { return distance_; }
-  // The cheapest edits in order. Ties are broken from the last step backwards: keep or replace,
-  // then remove, then insert.
+  // The cheapest edits in order; ties from the end backwards: keep or replace, remove, insert.
   void trace(std::vector<Edit>& edits) const;
-  // The distance if the words [begin, end) are replaced by as many `words`; rows before and costs
-  // after them are reused.
+  // The distance if `words` replace [begin, end); rows before and costs after are reused.
   int32_t distance_with(size_t begin, size_t end, std::span<const int32_t> words);
 
  private:

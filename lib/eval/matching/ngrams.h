@@ -98,8 +98,7 @@ class NgramMatcher {
   NgramCounts counts_;
 };
 
-// The number of matching n-grams of two sequences for all orders: each n-gram counts as often as in
-// the sequence in which it is rarer.
+// Matching n-grams of two sequences, each as often as in the sequence in which it is rarer.
 class GramCounter {
  public:
   // matches[n - 1] = matches of order n, n = 1..matches.size(). Symbols are 0, 1, 2, ...

@@ -243,8 +243,7 @@ void Bleu::add(std::string_view hypothesis, std::span<const std::string> referen
   }
 }
 
-// Precisions in percent; orders for which no hypothesis is long enough keep 0. Returns the number
-// of orders in the mean.
+// Precisions in percent, 0 for orders longer than any hypothesis; returns the orders in the mean.
 template <class T>
 size_t Bleu::precisions(std::span<const T> statistics, std::span<T> percent) const {
   const Sums<T> sums(statistics, max_order_);

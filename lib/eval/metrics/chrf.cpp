@@ -118,8 +118,7 @@ std::vector<std::string> Chrf::columns() const {
   return names;
 }
 
-// Punctuation at the end of a word, or else at its beginning, is a separate word: "(so)" becomes
-// "(so" and ")".
+// Punctuation at a word's end, or else beginning, is a separate word: "(so)" is "(so" and ")".
 void Chrf::read_words(std::string_view text, std::vector<int32_t>& words) {
   words.clear();
   split(text, tokens_);

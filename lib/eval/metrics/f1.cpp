@@ -39,8 +39,7 @@ class BracketF1 : public MetricOf<BracketF1, F1Options> {
     return std::string("labels:evalb|malformed:") + (options_.skip_malformed ? "skip" : "miss");
   }
   std::string version() const override { return own_version(); }
-  // matched, hypothesis, reference: constituents; complete: segments without an error; segments;
-  // malformed: segments
+  // matched, hypothesis, reference: constituents; complete: without an error; malformed: segments
   std::vector<std::string> columns() const override {
     return {"matched", "hypothesis", "reference", "complete", "segments", "malformed"};
   }

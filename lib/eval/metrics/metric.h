@@ -62,8 +62,7 @@ class Metric {
   virtual std::unique_ptr<SegmentForm> form() const { return nullptr; }
   // Whether lower scores are better; then a text has the score 0 against itself.
   virtual bool lower_is_better() const { return false; }
-  // Whether it tokenizes text. Scores of text that is already tokenized then differ from published
-  // scores.
+  // Whether it tokenizes text, so that scores of tokenized text differ from published ones.
   virtual bool tokenizes() const { return false; }
   // Switches from scoring whole corpora to scoring single segments.
   virtual void score_segments() {}
@@ -87,8 +86,7 @@ class Metric {
   virtual void explain(std::span<const double> sums, Score& score) const = 0;
 };
 
-// The options that determine the statistics or scores of a metric, by their keys in files of
-// statistics.
+// A metric's options that determine its statistics or scores, by their keys in files.
 class StoredOptions {
  public:
   void add(const char* key, const Option& option) { options_.emplace_back(key, &option); }

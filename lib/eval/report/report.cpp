@@ -61,8 +61,7 @@ RunSettings run_settings(const ScoringOptions& options, const System& system) {
   return run;
 }
 
-// Adds the results of resampling to a table of scores, with the same draws for all metrics and
-// systems.
+// Adds the results of resampling to a table, with the same draws for all metrics and systems.
 class Tests {
  public:
   Tests(const ScoringOptions& options, const Metrics& metrics, std::vector<System> systems,

@@ -11,8 +11,7 @@
 
 namespace tx {
 
-// Correctly rounded to `digits` decimals: fixed(2.675, 2) is "2.67", because that double is
-// smaller.
+// Correctly rounded decimals: fixed(2.675, 2) is "2.67", because that double is smaller.
 std::string fixed(double value, int digits);
 
 // The part of a signature that describes the run rather than the metric.
@@ -46,8 +45,7 @@ struct TableRow {
   std::vector<std::optional<double>> p_values;  // against the first row
 };
 
-// One line per system in aligned columns, "27.3 (27.2 ± 0.8) (p = 0.0120)*", where * marks p <=
-// 0.05; then the signatures.
+// Aligned columns, "27.3 (27.2 ± 0.8) (p = 0.0120)*", * for p <= 0.05; then the signatures.
 std::string table_text(const std::vector<TableRow>& rows, int width);
 // One object per system: system, and for each metric score, p_value, mean, ci and signature.
 Json table_json(const std::vector<TableRow>& rows, int width);

@@ -1,5 +1,4 @@
-// The statistics of systems: their sums and, for resampling, those of every segment; and files of
-// them.
+// Statistics of systems: their sums and, for resampling, those of every segment; files of them.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -41,9 +40,8 @@ struct System {
 // Systems without segments. UsageError if a name is given twice.
 std::vector<System> make_systems(const std::vector<std::string>& names, const Metrics& metrics);
 
-// The systems in files of statistics, and the metrics of the files. parts: the files of each
-// system, which is named after the first. Throws IoError; DataError if settings or segments differ,
-// or there are no segments.
+// The systems in files of statistics, and their metrics. parts: the files of each system, named
+// after the first. DataError: settings or segments differ, or there are none.
 std::vector<System> read_systems(const std::vector<std::vector<std::string>>& parts, bool keep,
                                  Metrics& metrics);
 

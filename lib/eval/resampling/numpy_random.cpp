@@ -158,8 +158,7 @@ void NumpyRandom::draw_words(std::span<uint32_t> words) {
   has_half_ = true;
 }
 
-// Lemire's method: the upper half of a product; to be uniform, a word is redrawn if the lower half
-// is below `min`.
+// Lemire's method: the upper half of a product; a word is redrawn if the lower half is below `min`.
 uint64_t NumpyRandom::draw_indices(std::span<uint32_t> indices, uint64_t bound) {
   if (bound == 1) {
     std::fill(indices.begin(), indices.end(), 0);

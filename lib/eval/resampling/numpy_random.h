@@ -1,7 +1,6 @@
-// The random numbers of numpy.random.default_rng(seed), which sacreBLEU uses for resampling: PCG64
-// (O'Neill, 2014) seeded by numpy's SeedSequence, and the two methods of its Generator that are
-// needed here, so that the same seed gives the same resamples. Numbers are 32-bit words; any number
-// of them can be skipped.
+// The random numbers of numpy.random.default_rng(seed), as in sacreBLEU: PCG64 (O'Neill, 2014)
+// seeded by SeedSequence, so that the same seed gives the same resamples. 32-bit words, any number
+// of which can be skipped.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -29,12 +29,10 @@ class PackedRows {
   std::vector<CacheLine> rows_;
 };
 
-// For sums of any subset of the rows, given as bits: stores the sums of all 16 subsets of every
-// four rows.
+// For sums of any subset of rows, given as bits: has the sums of all 16 subsets of four rows.
 class SubsetSums {
  public:
-  // rows (count,size). No value if a number is not an integer from -1023 to 1023, or for more than
-  // 2^20 rows.
+  // rows (count,size). No value: not integers from -1023 to 1023, or more than 2^20 rows.
   static std::optional<SubsetSums> make(std::span<const double> rows, size_t size);
   // sums (size) of the rows whose bit is set, row 0 the lowest of bits[0]; bits (words()).
   void sum(std::span<const uint32_t> bits, std::span<double> sums) const;

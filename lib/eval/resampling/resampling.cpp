@@ -139,8 +139,7 @@ T pairwise_mean(std::span<const T> values) {
   return pairwise_sum(values) / T(values.size());
 }
 
-// The correctly rounded mean: a compensated sum (Neumaier), and a quotient corrected by its
-// remainder.
+// The correctly rounded mean: a compensated sum (Neumaier), a quotient corrected by its remainder.
 double exact_mean(const std::vector<double>& values) {
   double sum = 0, lost = 0;
   for (const double value : values) {
@@ -235,8 +234,7 @@ class Exchanges {
     subsets_ = SubsetSums::make(rows_, size_);
   }
 
-  // Whether the scores differ by more than pair.difference after the outputs of these segments are
-  // swapped. Scratch: three times size().
+  // Whether the scores differ by more than pair.difference after these swaps. Scratch: 3 size().
   bool larger(std::span<const uint32_t> bits, std::span<double> scratch) const {
     const std::span<double> sums = scratch.first(size_), a = scratch.subspan(size_, size_),
                             b = scratch.subspan(2 * size_, size_);

@@ -25,9 +25,8 @@ struct Resampling {
   int threads = 1;  // do not affect the result
 };
 
-// The scores of `count` corpora, drawn from the segments with replacement, for each system; all
-// systems use the same draws. They must have the same number of segments, at least one; metrics may
-// differ.
+// The scores of `count` corpora drawn with replacement, for each system, with the same draws. All
+// have the same number of segments, at least one.
 std::vector<std::vector<double>> bootstrap(std::span<const SystemRows> systems,
                                            const Resampling& resampling);
 
@@ -54,8 +53,7 @@ Significance paired_bootstrap(const Metric& metric, std::vector<double> baseline
                               std::vector<double> system_scores, double difference);
 Confidence numpy_confidence(const Metric& metric, std::vector<double> scores);
 
-// The p-value if `larger` of `count` resamples differ as much: the observed corpus counts as one
-// more.
+// The p-value if `larger` of `count` resamples differ as much; the corpus counts as one more.
 double p_value_of(size_t larger, size_t count);
 
 }  // namespace tx

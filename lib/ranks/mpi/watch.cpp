@@ -136,8 +136,7 @@ void Watch::beat() {
                      " s: its process is stopped, or its machine or the network is down");
 }
 
-// Finds ranks of this machine that were killed. If rank 0 was, the lowest other rank reports it:
-// each waits longer than those below it.
+// Finds killed ranks of this machine. If rank 0 was, the lowest reports it: others wait longer.
 void Watch::find_dead_ranks() {
   const RankCard& mine = cards_[size_t(me_)];
   for (int r = 0; r < int(cards_.size()); ++r) {

@@ -11,8 +11,7 @@ namespace tx {
 
 namespace {
 
-// The end of the first line of `text` according to Python's str.splitlines(), which subword-nmt
-// uses: no word crosses these characters.
+// The end of the first line by Python's str.splitlines(): no word of subword-nmt crosses it.
 size_t end_of_python_line(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const char32_t c = next_code_point(text, i);

@@ -47,8 +47,7 @@ class Codes {
 
 LineTokenizer line_tokenizer(Codes codes, const MergeDropout& dropout);  // for encode_lines()
 
-// Joins tokens that end in `separator` with the next token, like sed -r 's/(@@ )|(@@ ?$)//g' does
-// for "@@".
+// Joins tokens that end in `separator` with the next, like sed -r 's/(@@ )|(@@ ?$)//g' for "@@".
 std::string join_separated(std::string_view line, std::string_view separator);
 void join_lines(TextReader& in, const std::string& separator, int threads, Writer& out);
 

@@ -21,8 +21,7 @@ class Glossary {
   explicit Glossary(const std::vector<std::string>& entries);  // UsageError
 
   bool empty() const { return entries_.empty(); }
-  // Whether the whole word is an entry. Thread-safe, as isolate(). DataError for an expression that
-  // backtracks too often.
+  // Whether the whole word is an entry. Thread-safe. DataError: it backtracks too often.
   bool holds(std::string_view word) const;
   // Splits the word before and after each match of each entry; the parts add up to the word.
   std::vector<std::string> isolate(std::string_view word) const;
