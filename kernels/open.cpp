@@ -75,9 +75,8 @@ const KernelLibrary& open_kernels(const std::string& name) {
   using Entry = const KernelLibrary* (*)();
   const Entry tell = reinterpret_cast<Entry>(::dlsym(library, entry.c_str()));
   if (!tell) refuse(name, path);
-  if (std::string(tell()->version) != TX_VERSION) {
+  if (std::string(tell()->version) != TX_VERSION)
     throw Error(path + " is from tx " + tell()->version + ", not " TX_VERSION "; reinstall tx");
-  }
   return *tell();
 }
 

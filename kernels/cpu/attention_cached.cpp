@@ -274,9 +274,8 @@ TX_INLINE void attend(const Task<T, C>& t, Scratch<A>& s) {
   }
   for (int r = 0; r < t.rows; ++r) {
     if (own < count) scores<L, 1>(t, s, r, own, count);
-    if (t.slope != 0) {
+    if (t.slope != 0)
       for (int64_t j = 0; j < count; ++j) s.x[r][j] -= A(t.slope) * A(count - 1 - j);
-    }
     softmax_row<L>(s.x[r], count, padded<A>(count), A(t.scale));
   }
   constexpr bool sums_fit = has_teams<A> && L::registers == 1;  // in the registers

@@ -70,9 +70,8 @@ void Cpu::plan_product(const Product& p) {
   if (s.m == 0 || s.n == 0) return;
   const Library library = gemm::library_for(p.a.dtype);
   if (library == Library::onednn) products_->onednn.plan(p, threads, products_->scratch);
-  if (library == Library::own) {
+  if (library == Library::own)
     products_->scratch.grow(gemm::own_scratch_bytes(p, gemm::best_isa(), threads));
-  }
 }
 
 size_t Cpu::scratch_bytes() const { return products_->scratch.bytes; }

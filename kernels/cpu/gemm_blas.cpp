@@ -61,12 +61,10 @@ template <class T>
 void finish(T* c, int64_t stride, int64_t rows, int64_t columns, const T* bias, bool relu) {
   for (int64_t i = 0; i < rows; i++) {
     T* y = c + i * stride;
-    if (bias) {
+    if (bias)
       for (int64_t j = 0; j < columns; j++) y[j] += bias[j];
-    }
-    if (relu) {
+    if (relu)
       for (int64_t j = 0; j < columns; j++) y[j] = y[j] < 0 ? T(0) : y[j];
-    }
   }
 }
 
@@ -92,11 +90,10 @@ void split(const Product& p, int threads) {
   for (int t = 0; t < threads; t++) {
     const int64_t first = t * chunk, count = std::min(side - first, chunk);
     if (count <= 0) continue;
-    if (s.m >= s.n) {
+    if (s.m >= s.n)
       part<T>(p, s.k, first, count, 0, s.n);
-    } else {
+    else
       part<T>(p, s.k, 0, s.m, first, count);
-    }
   }
 }
 

@@ -71,9 +71,8 @@ void quantise_row(const Matrix& x, int64_t i, const Rows& to) {
   to.scales[i] = s.scale;
   to.starts[i] = -128 * quantise(from, x.cols, s.factor, q);
   std::fill(q + x.cols, q + to.step / int64_t(sizeof(Q)), Q(0));
-  if constexpr (sizeof(Q) == 2) {
+  if constexpr (sizeof(Q) == 2)
     for (int64_t k = 0; k < x.cols; k += 4) std::swap(q[k + 1], q[k + 2]);
-  }
 }
 
 template <class T>
@@ -102,11 +101,10 @@ void panel(const Int8Product& p, const Rows& x, const Int8Micro& m, int64_t firs
     const int64_t rows = (count - done + blocks - 1) / blocks, row = first + done;
     right.last = blocks == 1;
     const Int8Left left{x.q + row * x.step, x.step, x.starts + row};
-    if (tiles) {
+    if (tiles)
       m.tiles(left, rows, right, groups, tile);
-    } else {
+    else
       m.block[rows - 1][groups - 1](left, right, tile);
-    }
     for (int64_t r = 0; r < rows; r++)
       finish(tile + r * groups * kInt8Group, columns, x.scales[row + r], p.w.scales + column, bias,
              p.relu, p.y.row<T>(row + r) + column);
@@ -126,9 +124,8 @@ void all(const Int8Product& p, const Int8Micro& m, int threads) {
 #pragma omp parallel num_threads(threads) if (threads > 1 && panels * chunks > 1)
   {
 #pragma omp for schedule(static)
-    for (int64_t i = 0; i < p.x.rows; i++) {
+    for (int64_t i = 0; i < p.x.rows; i++)
       m.wide ? quantise_row<X, int16_t>(p.x, i, rows) : quantise_row<X, int8_t>(p.x, i, rows);
-    }
 #pragma omp for schedule(static)
     for (int64_t i = 0; i < panels * chunks; i++) {
       const int64_t first = i / panels * size;
@@ -142,9 +139,8 @@ void block_plain(const Int8Left& left, const Int8Right& right, int32_t* tile) {
   const uint8_t* w = right.groups;
   for (int64_t k = 0; k < right.quads; k++, w += 4 * kInt8Group) {
     const int8_t* a = reinterpret_cast<const int8_t*>(left.data) + 4 * k;
-    for (int64_t j = 0; j < kInt8Group; j++) {
+    for (int64_t j = 0; j < kInt8Group; j++)
       for (int i = 0; i < 4; i++) tile[j] += int32_t(a[i]) * int32_t(w[4 * j + i]);
-    }
   }
 }
 

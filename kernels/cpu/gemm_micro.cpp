@@ -191,11 +191,10 @@ TX_AVX512_BF16 void finish_avx512_bf16(const Finish<float>& f) {
       // Returns the second operand if either is NaN.
       if (f.relu) sum = _mm512_maskz_max_ps(0xffff, _mm512_setzero_ps(), sum);
       const __m256i rounded = (__m256i)_mm512_cvtneps_pbh(sum);
-      if (left >= 16) {  // masked stores are slow
+      if (left >= 16)  // masked stores are slow
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + j), rounded);
-      } else {
+      else
         _mm256_mask_storeu_epi16(to + j, mask, rounded);
-      }
     }
   }
 }

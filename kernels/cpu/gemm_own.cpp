@@ -169,9 +169,8 @@ void pick_panel(const Lanes& p, const int32_t* rows, int64_t count, int64_t pane
       lanes[i - begin] = int32_t(rows[i] % p.width);
     const Unit* from = reinterpret_cast<const Unit*>(p.from + source * p.bytes);
     Unit* target = to + (begin - first);
-    for (int64_t u = 0; u < units; u++, from += p.width, target += p.width) {
+    for (int64_t u = 0; u < units; u++, from += p.width, target += p.width)
       for (int64_t j = 0; j < i - begin; j++) target[j] = from[lanes[j]];
-    }
   }
   for (int64_t u = 0; last < first + p.width && u < units; u++)
     std::fill(to + u * p.width + (last - first), to + (u + 1) * p.width, none);

@@ -25,22 +25,19 @@ void fill_rows(const Matrix& w, int64_t first, int64_t width, int64_t units, Uni
     for (int64_t r = 0; r < rows; r++) {
       const char* source = from + r * row_bytes + u * int64_t(sizeof(Unit));
       Unit* target = to + u * width + r;
-      for (int64_t i = 0; i < count; i++) {
+      for (int64_t i = 0; i < count; i++)
         std::memcpy(target + i * width, source + i * int64_t(sizeof(Unit)), sizeof(Unit));
-      }
     }
   }
-  for (int64_t u = 0; rows < width && u < units; u++) {
+  for (int64_t u = 0; rows < width && u < units; u++)
     std::fill(to + u * width + rows, to + (u + 1) * width, Unit(0));
-  }
 }
 
 // The last of an odd number of k of bf16 rows.
 void fill_last(const Matrix& w, int64_t first, int64_t width, uint32_t* to) {
   const int64_t rows = std::min(width, w.rows - first);
-  for (int64_t r = 0; r < width; r++) {
+  for (int64_t r = 0; r < width; r++)
     to[r] = r < rows ? w.row<const bf16>(first + r)[w.cols - 1].bits : 0;
-  }
 }
 
 template <class T>
@@ -60,11 +57,10 @@ void fill_column_pairs(const Matrix& w, int64_t first, int64_t width, uint32_t* 
   const int64_t columns = std::min(width, w.cols - first);
   for (int64_t k = 0; k < w.rows; k += 2, to += width) {
     const uint16_t* even = w.row<const uint16_t>(k) + first;
-    if (k + 1 < w.rows) {
+    if (k + 1 < w.rows)
       interleave(even, even + w.stride, columns, to);
-    } else {
+    else
       std::copy(even, even + columns, to);
-    }
     std::fill(to + columns, to + width, 0u);
   }
 }
@@ -98,9 +94,8 @@ Panels panels_of(const Matrix& w, bool transposed, const Micro& micro) {
 
 void fill_panels(const Matrix& w, bool transposed, const Panels& p, char* data, int threads) {
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1 && p.count > 1)
-  for (int64_t i = 0; i < p.count; i++) {
+  for (int64_t i = 0; i < p.count; i++)
     fill_panel(w, transposed, i * p.micro->panel, p.micro->panel, data + size_t(i) * p.bytes);
-  }
 }
 
 namespace {
@@ -195,11 +190,10 @@ void chunk_by_panel(const PanelProduct& p, Left left, int64_t first, int64_t cou
       A* const tile = k <= kDepth ? sums : sums + done * m.panel;
       const char* from = left.data + done * left.row_step + k0 / group * left.k_step;
       const Left part{from, left.row_step, left.k_step};
-      if (m.tiles) {
+      if (m.tiles)
         m.tiles(part, rows, right, depth, reinterpret_cast<float*>(tile), k0 > 0);
-      } else {
+      else
         block[rows - 1](part, right, depth, tile, k0 > 0);
-      }
       if (k0 + depth == k) finish_block<A, T>(p, tile, first + done, rows, panel);
       done += rows;
     }

@@ -105,11 +105,10 @@ class Drawing {
         columns_(labels_of(columns, style.width)),
         style_(style),
         levels_(style.color ? colours : blocks) {
-    if (&rows == &columns) {
+    if (&rows == &columns)
       note_ = in_full(rows, rows_, "token");
-    } else {
+    else
       note_ = in_full(rows, rows_, "row") + in_full(columns, columns_, "column");
-    }
     margin_ = widest(rows_) + 1;
     largest_ = *std::max_element(map.values.begin(), map.values.end());
     int needed = margin_;
@@ -138,9 +137,8 @@ class Drawing {
 
   std::string one_line() const {
     std::string out = spaces(margin_);
-    for (size_t i = 0; i < columns_.size(); ++i) {
+    for (size_t i = 0; i < columns_.size(); ++i)
       out += columns_[i] + spaces(labelled_width(i) - display_width(columns_[i]));
-    }
     return trimmed(out);
   }
 
@@ -248,11 +246,10 @@ HeatmapStyle terminal_style() {
   HeatmapStyle style;
   winsize size{};
   const char* columns = std::getenv("COLUMNS");
-  if (::ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+  if (::ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
     style.width = size.ws_col;
-  } else if (columns && std::atoi(columns) > 0) {
+  else if (columns && std::atoi(columns) > 0)
     style.width = std::atoi(columns);
-  }
   const char* no_color = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
   style.color = ::isatty(1) == 1 && (no_color == nullptr || *no_color == '\0') &&

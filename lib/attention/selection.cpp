@@ -16,14 +16,12 @@ constexpr AttentionKind all_kinds[] = {AttentionKind::encoder, AttentionKind::de
 std::vector<AttentionKind> parse_kinds(const std::string& text) {
   std::vector<AttentionKind> out;
   const auto words = split_at(text, ',');
-  for (const AttentionKind kind : all_kinds) {
+  for (const AttentionKind kind : all_kinds)
     if (std::count(words.begin(), words.end(), name_of(kind)) > 0) out.push_back(kind);
-  }
   for (const std::string& word : words) {
     const auto is = [&](AttentionKind kind) { return word == name_of(kind); };
-    if (std::none_of(std::begin(all_kinds), std::end(all_kinds), is)) {
+    if (std::none_of(std::begin(all_kinds), std::end(all_kinds), is))
       throw UsageError("--kinds: '" + word + "' is not one of encoder, decoder, cross");
-    }
   }
   return out;
 }
@@ -77,9 +75,8 @@ const char* name_of(AttentionKind kind) {
 }
 
 const Selection::Kind* Selection::find(const std::string& name) const {
-  for (const Kind& kind : kinds) {
+  for (const Kind& kind : kinds)
     if (name == name_of(kind.kind)) return &kind;
-  }
   return nullptr;
 }
 

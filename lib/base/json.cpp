@@ -13,9 +13,8 @@ namespace {
 
 void require_finite(const Json& value) {
   if (value.is_number_float()) TX_ASSERT(std::isfinite(value.get<double>()));
-  if (value.is_structured()) {
+  if (value.is_structured())
     for (const auto& element : value) require_finite(element);
-  }
 }
 
 // Copying, comparing and printing values is recursive: the stack limits the depth.

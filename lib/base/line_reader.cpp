@@ -279,9 +279,8 @@ struct LineReader::State {
   void begin_member() {
     while (raw_used < raw.size() && raw[raw_used] == '\0' && z_ready) ++raw_used;
     if (raw_used == raw.size()) return;
-    if (raw[raw_used] != '\x1f') {
+    if (raw[raw_used] != '\x1f')
       throw DataError(name + ": trailing bytes after the gzip data; is the file damaged?");
-    }
     const int gzip_window = 16 + MAX_WBITS;
     const int status = z_ready ? inflateReset2(&z, gzip_window) : inflateInit2(&z, gzip_window);
     if (status != Z_OK) throw Error(name + ": zlib could not start");
@@ -321,9 +320,8 @@ LineReader::LineReader(const std::string& path) : state_(std::make_unique<State>
   state_->fd = path == "-" ? 0 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (state_->fd < 0) throw IoError("read", path, errno);
   struct stat info {};
-  if (::fstat(state_->fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+  if (::fstat(state_->fd, &info) == 0 && S_ISDIR(info.st_mode))
     throw IoError("read", state_->name, EISDIR);
-  }
   state_->regular = S_ISREG(info.st_mode);
   if (path == "-") return;
   state_->fifo = S_ISFIFO(info.st_mode);

@@ -30,9 +30,8 @@ void write_stderr(std::string_view bytes) {
 // The first `columns` code points of text.
 std::string cut(const std::string& text, int columns) {
   size_t i = 0;
-  for (int count = 0; i < text.size(); ++i) {
+  for (int count = 0; i < text.size(); ++i)
     if (!is_continuation(text[i]) && count++ == columns) break;
-  }
   return text.substr(0, i);
 }
 

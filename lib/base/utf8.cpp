@@ -77,11 +77,10 @@ int64_t repair_utf8(std::string& bytes) {
   const auto* end = p + bytes.size();
   while (p != end) {
     const int length = sequence(p, end);
-    if (length > 0) {
+    if (length > 0)
       out.append(reinterpret_cast<const char*>(p), size_t(length));
-    } else {
+    else
       out += "\xEF\xBF\xBD";
-    }
     p += length < 0 ? -length : length;
   }
   bytes = std::move(out);

@@ -38,9 +38,8 @@ size_t edits(const std::string& a, const std::string& b) {
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
       row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
         row[j] = std::min(row[j], before[j - 2] + 1);
-      }
     }
     before.swap(last);
     last.swap(row);
@@ -64,12 +63,10 @@ int run_command(const std::string& tool, const std::string& summary,
   std::vector<std::string> names;
   for (const auto& command : commands) names.push_back(command.name);
   const std::string word = argc > 1 ? argv[1] : "";
-  for (const auto& command : commands) {
+  for (const auto& command : commands)
     if (command.name == word) return command.run(argc - 1, argv + 1);
-  }
-  if (word == "--help" || word == "-h" || word == "help") {
+  if (word == "--help" || word == "-h" || word == "help")
     return print_summary(list_of(tool, summary, commands)), 0;
-  }
   if (word == "--version") return print_summary(version_text(tool, version)), 0;
   if (word == "--completion") {  // each command has its own --completion
     for (const auto& name : names) print_summary(name + "\n");

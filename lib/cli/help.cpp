@@ -71,24 +71,21 @@ void for_each_by_group(const std::vector<std::unique_ptr<Option>>& options, cons
   for (const auto& first : options) {
     if (std::find(done.begin(), done.end(), first->group) != done.end()) continue;
     done.push_back(first->group);
-    for (const auto& option : options) {
+    for (const auto& option : options)
       if (option->group == first->group && !option->hidden) f(*option);
-    }
   }
 }
 
 // Text for roff, where a backslash and a line that begins with a dot are commands.
 std::string roff(const std::string& text) {
   std::string out;
-  for (const char c : text) {
-    if (c == '\\') {
+  for (const char c : text)
+    if (c == '\\')
       out += "\\e";
-    } else if (c == '-') {
+    else if (c == '-')
       out += "\\-";
-    } else {
+    else
       out += c;
-    }
-  }
   if (!out.empty() && (out[0] == '.' || out[0] == '\'')) out.insert(0, "\\&");
   return out;
 }
@@ -145,9 +142,8 @@ std::string completion_kind(const Option& option) {
 
 std::string Options::help_text() const {
   std::string out = tool_ + ": " + summary_ + "\n\n";
-  for (const auto& line : usage_) {
+  for (const auto& line : usage_)
     out += (&line == &usage_.front() ? "usage: " : "       ") + line + "\n";
-  }
   if (usage_.empty()) out += "usage: " + tool_ + " [options]\n";
   std::string group;
   for_each_by_group(options_, [&](const Option& option) {

@@ -11,9 +11,8 @@
 namespace tx {
 
 std::string Option::long_name() const {
-  for (const auto& name : values::split(names)) {
+  for (const auto& name : values::split(names))
     if (name.starts_with("--")) return name.substr(2);
-  }
   const size_t letter = names.find_first_not_of('-');
   return letter == std::string::npos ? names : names.substr(letter);
 }
@@ -28,9 +27,8 @@ void Options::version(std::function<std::string()> text) { version_ = std::move(
 
 Group& Options::group(const std::string& name) {
   group_ = name;
-  for (const auto& group : groups_) {
+  for (const auto& group : groups_)
     if (group->name == name) return *group;
-  }
   groups_.push_back(std::make_unique<Group>(name));
   return *groups_.back();
 }
@@ -75,16 +73,14 @@ Option& Options::threads(int& field, std::string long_help) {
 }
 
 const Group& Options::group_of(const Option& option) const {
-  for (const auto& group : groups_) {
+  for (const auto& group : groups_)
     if (group->name == option.group) return *group;
-  }
   throw Bug("an option has a group", __FILE__, __LINE__);
 }
 
 const Option* Options::find(const std::string& long_name) const {
-  for (const auto& option : options_) {
+  for (const auto& option : options_)
     if (option->long_name() == long_name) return option.get();
-  }
   return nullptr;
 }
 
@@ -118,18 +114,16 @@ void Options::protect_inputs() const {
 
 Json Options::to_json() const {
   Json json = Json::object();
-  for (const auto& option : options_) {
+  for (const auto& option : options_)
     if (option->in_config) json[option->long_name()] = values::to_json(*option);
-  }
   return json;
 }
 
 void Options::from_json(const Json& json, const std::string& where, bool defaults) {
   if (!json.is_object()) throw UsageError(where + ": must be a JSON object of options");
   std::vector<std::string> known;
-  for (const auto& option : options_) {
+  for (const auto& option : options_)
     if (option->in_config) known.push_back(option->long_name());
-  }
   for (const auto& [key, value] : json.items()) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
       const std::string guess = nearest(key, known);

@@ -37,9 +37,8 @@ std::string wrong_values(const std::string& message, const std::vector<Option*>&
   }
   const std::string name = message.substr(0, message.find(':'));
   for (const Option* option : options) {
-    for (const auto& own : values::all_names(*option)) {
+    for (const auto& own : values::all_names(*option))
       if (own == name) return name + " needs a value: " + option->unit;
-    }
   }
   return message;
 }
@@ -72,15 +71,13 @@ void bind(CLI::App& app, Option& option, Parsed& parsed) {
 std::vector<std::string> leftovers(const CLI::App& app, const std::vector<std::string>& known) {
   std::vector<std::string> out;
   bool after_mark = false;
-  for (const auto& word : app.remaining()) {
-    if (!after_mark && word == "--") {
+  for (const auto& word : app.remaining())
+    if (!after_mark && word == "--")
       after_mark = true;
-    } else if (!after_mark && word.size() > 1 && word[0] == '-') {
+    else if (!after_mark && word.size() > 1 && word[0] == '-')
       throw UsageError(unknown_option(word, known));
-    } else {
+    else
       out.push_back(word);
-    }
-  }
   return out;
 }
 
@@ -189,9 +186,8 @@ void print(const std::string& text) {
 bool Options::parse(int argc, const char* const* argv, const Configure& configure) {
   CLI::App app;
   app.set_help_flag();  // removes CLI11's --help; ours is added below
-  for (const char* name : {"-h,--help", "--version", "--man-options", "--completion"}) {
+  for (const char* name : {"-h,--help", "--version", "--man-options", "--completion"})
     app.add_flag(name)->disable_flag_override();
-  }
   app.allow_extras();
   Parsed parsed;
   std::vector<Option*> all;
@@ -218,9 +214,8 @@ bool Options::parse(int argc, const char* const* argv, const Configure& configur
   }
   std::vector<std::string> known = {"--help", "--version"};
   for (const Option* option : all) {
-    for (const auto& name : values::names(*option)) {
+    for (const auto& name : values::names(*option))
       if (!option->positional && !option->hidden) known.push_back(name);
-    }
   }
   const std::vector<std::string> words = leftovers(app, known);
   fill_options(parsed);

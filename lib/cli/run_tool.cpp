@@ -112,12 +112,10 @@ int guarded(const Log& log, const std::function<int()>& body) {
 void close_stdout() {
   const bool failed = std::ferror(stdout) != 0;
   errno = 0;
-  if (std::fflush(stdout) != 0 || failed) {
+  if (std::fflush(stdout) != 0 || failed)
     throw IoError("write", "standard output", errno != 0 ? errno : EIO);
-  }
-  if (::close(1) != 0 && errno != EINTR && errno != EBADF) {
+  if (::close(1) != 0 && errno != EINTR && errno != EBADF)
     throw IoError("write", "standard output", errno);
-  }
 }
 
 }  // namespace

@@ -102,9 +102,8 @@ void IdCache::read_description() {
   check_report();
   if (has_links() && sides() != 2) damaged("sides");
   const int64_t entry = entry_bytes(sides(), has_links());
-  if (index_ % 8 != 0 || (end_ - index_) / entry != pairs_ || (end_ - index_) % entry != 0) {
+  if (index_ % 8 != 0 || (end_ - index_) / entry != pairs_ || (end_ - index_) % entry != 0)
     damaged("size of the index");
-  }
 }
 
 // Lines are kept or dropped; those of documents are not pairs.
@@ -145,12 +144,9 @@ void IdCache::verify_pair(int64_t pair, std::vector<Side>& found) const {
   }
   bytes += uint64_t(link_count(pair) * link_bytes);
   if (continues(pair) && (pair == 0 || sides() > 1)) damaged("documents");
-  if (start < magic.size() || start > uint64_t(index_) || bytes > uint64_t(index_) - start) {
+  if (start < magic.size() || start > uint64_t(index_) || bytes > uint64_t(index_) - start)
     damaged("index");
-  }
-  for (int s = 0; s < sides(); ++s) {
-    ids(pair, s);
-  }
+  for (int s = 0; s < sides(); ++s) ids(pair, s);
   for (const WordLink& link : links(pair))  // a word has at least one token
     if (link.source >= uint32_t(length(pair, 0)) || link.target >= uint32_t(length(pair, 1)))
       damaged("links");

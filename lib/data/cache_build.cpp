@@ -265,14 +265,11 @@ class CacheBuilder {
 
   void write_pair(const std::string* line, int64_t number) {
     const size_t k = sides_.size();
-    for (size_t s = 0; s < k; ++s) {
+    for (size_t s = 0; s < k; ++s)
       if (tokens(line[s]) == 0) return void(++report_.empty[s]);
-    }
-    for (size_t s = 0; s < k; ++s) {
-      if (options_.max_length > 0 && tokens(line[s]) > options_.max_length) {
+    for (size_t s = 0; s < k; ++s)
+      if (options_.max_length > 0 && tokens(line[s]) > options_.max_length)
         return void(++report_.too_long);
-      }
-    }
     add_entry(line, uint64_t(number));
   }
 
@@ -305,9 +302,7 @@ class CacheBuilder {
                        {"longest", longest_[s]},
                        {"vocabulary_size", sides_[s].vocabulary->size()},
                        {"vocabulary", sides_[s].vocabulary->hash()}});
-      for (std::string& text : readers_[s].warnings()) {
-        report_.warnings.push_back(std::move(text));
-      }
+      for (std::string& text : readers_[s].warnings()) report_.warnings.push_back(std::move(text));
     }
     Json description = {{"version", version},
                         {"pairs", report_.pairs},

@@ -62,9 +62,8 @@ void Window::clear() {
 
 bool Window::fits(size_t i, const std::vector<int>& free_rows) const {
   if (rows_[0][i] == 0) return false;
-  for (size_t s = 0; s < rows_.size(); ++s) {
+  for (size_t s = 0; s < rows_.size(); ++s)
     if (rows_[s][i] > free_rows[s]) return false;
-  }
   return true;
 }
 
@@ -75,9 +74,8 @@ double Window::pairs_left(const std::vector<int>& free_rows) const {
 }
 
 size_t Window::oldest(size_t from, const std::vector<int>& free_rows) const {
-  for (size_t i = from; i < candidates_.size(); ++i) {
+  for (size_t i = from; i < candidates_.size(); ++i)
     if (fits(i, free_rows)) return i;
-  }
   return none;
 }
 
@@ -87,9 +85,8 @@ size_t Window::nearest(const std::vector<double>& wanted, const std::vector<int>
   for (size_t i = 0; i < candidates_.size(); ++i) {
     if (!fits(i, free_rows)) continue;
     double distance = 0;
-    for (size_t s = 0; s < mean_.size(); ++s) {
+    for (size_t s = 0; s < mean_.size(); ++s)
       distance += std::abs(rows_[s][i] - wanted[s]) / mean_[s];
-    }
     if (distance < min) {
       min = distance;
       best = i;

@@ -26,9 +26,8 @@ std::vector<double> mean_rows(const PairLengths& lengths) {
 
 // Whether a batch of these capacities can hold each side's longest line, its <eos> and a dummy.
 bool hold_all(const PairLengths& lengths, const std::vector<int>& capacities) {
-  for (int s = 0; s < lengths.sides(); ++s) {
+  for (int s = 0; s < lengths.sides(); ++s)
     if (lengths.longest(s) > capacities[size_t(s)] - 2) return false;
-  }
   return true;
 }
 
@@ -133,11 +132,9 @@ void write_batch(const IdCache& cache, const std::vector<int>& capacities, const
     left.push_back(capacities[s] - writers[s].row);
   }
   const int64_t dummies = count_dummies(left);
-  for (size_t s = 0; s < left.size(); ++s) {
-    for (int64_t i = 0; i < dummies; ++i) {
+  for (size_t s = 0; s < left.size(); ++s)
+    for (int64_t i = 0; i < dummies; ++i)
       writers[s].end_sentence(int(left[s] * (i + 1) / dummies - left[s] * i / dummies), dummy_pair);
-    }
-  }
 }
 
 // The beginning of the message about the first pair of the text that exceeds a capacity.
@@ -207,9 +204,8 @@ Packer::Packer(const IdCache& cache, PackerOptions options)
       order_(uint64_t(cache.pairs()), options_.seed, 0),
       window_(mean_rows(lengths_)) {
   TX_ASSERT(cache.pairs() < int64_t(dummy_pair));
-  if (options_.capacities.empty()) {
+  if (options_.capacities.empty())
     options_.capacities = batch_capacities(lengths_, options_.batch_tokens);
-  }
   TX_ASSERT(int(options_.capacities.size()) == lengths_.sides());
   TX_ASSERT(options_.sentinels.empty() || (!options_.dropout && !options_.links));
   check_capacities({lengths_}, options_.capacities);
@@ -244,9 +240,8 @@ void Packer::add_to_window(uint32_t place) {
 }
 
 void Packer::refill() {
-  while (window_.size() < size_t(options_.window) && cursor_ < cache_.pairs()) {
+  while (window_.size() < size_t(options_.window) && cursor_ < cache_.pairs())
     add_to_window(uint32_t(cursor_++));
-  }
 }
 
 bool Packer::begin_batch() {

@@ -134,9 +134,8 @@ bool SegmentReader::next(Segment& segment) {
   for (size_t i = 0; i < systems_.size(); ++i) read(*systems_[i], segment.hypotheses[i]);
   for (size_t i = 0; i < references_.size(); ++i) read(*references_[i], segment.references[i]);
   if (longest == nullptr) return false;
-  for (TextFile* file : ended) {
+  for (TextFile* file : ended)
     if (!file->open_ended()) throw_counts_differ(*file, *longest, *line);
-  }
   ++segments_;
   if (files_.tab_references > 1) split_references(segment.references);
   // As sacreBLEU reads lines: only the last reference of a line loses the space at its end.

@@ -49,9 +49,8 @@ bool holds(const Names& names, const std::string& name) {
 }
 
 const MetricKind& find_kind(const Kinds& kinds, const std::string& name) {
-  for (const auto& kind : kinds) {
+  for (const auto& kind : kinds)
     if (holds(kind->title.names, name)) return *kind;
-  }
   Names known = names_of(kinds);
   std::sort(known.begin(), known.end());
   throw UsageError("unknown metric \"" + name + "\"; give a comma-separated list of " +
@@ -116,9 +115,8 @@ MetricOptions::MetricOptions() : kinds_(all_kinds()) {}
 
 void MetricOptions::describe(Options& options) {
   Names notes;
-  for (const auto& kind : kinds_) {
+  for (const auto& kind : kinds_)
     if (!kind->title.note.empty()) notes.push_back(kind->title.note);
-  }
   const Names known = names_of(kinds_);
   options.group("Metric");
   options
@@ -152,11 +150,10 @@ std::string metrics_summary() {
   Names of_text, others;
   for (const auto& kind : all_kinds()) {
     const MetricTitle& title = kind->title;
-    if (title.subject.empty()) {
+    if (title.subject.empty())
       of_text.push_back(title.heading);
-    } else {
+    else
       others.push_back(title.heading + " of " + title.subject);
-    }
   }
   return joined(of_text, ", ") + " as in sacreBLEU; " + joined(others, ", ");
 }
@@ -192,9 +189,8 @@ Metrics metrics_from_json(const Json& json, const std::string& where) {
     for (const Json& one : json) {
       const auto name = json_value<std::string>(one, "metric", "a metric");
       metrics.push_back(find_kind(kinds, name).restore(one));
-      if (json_value<Names>(one, "columns", name) != metrics.back()->columns()) {
+      if (json_value<Names>(one, "columns", name) != metrics.back()->columns())
         throw DataError("its columns are not those of its metric");
-      }
     }
   } catch (const Error& error) {
     throw DataError(where + ": the header of the statistics is damaged: " + error.what());

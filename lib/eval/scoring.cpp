@@ -61,9 +61,8 @@ class Suspicion {
 
 void Suspicion::inspect(std::string_view hypothesis) {
   ++lines_;
-  if (hypothesis.find("@@ ") != std::string_view::npos || hypothesis.ends_with("@@")) {
+  if (hypothesis.find("@@ ") != std::string_view::npos || hypothesis.ends_with("@@"))
     joiners_.note(lines_);
-  }
   if (hypothesis.find("\xE2\x96\x81") != std::string_view::npos) space_signs_.note(lines_);
   if (hypothesis.ends_with(" .")) tokens_.note(lines_);
 }
@@ -131,12 +130,9 @@ class Scoring {
     }
     reader_.warn(log_);
     const bool whole = !options_.stats && !options_.sentence;
-    if (reader_.segments() == 0 && whole) {
-      throw DataError("nothing to score: all files are empty");
-    }
-    for (size_t i = 0; i < systems_.size() && !options_.force; ++i) {
+    if (reader_.segments() == 0 && whole) throw DataError("nothing to score: all files are empty");
+    for (size_t i = 0; i < systems_.size() && !options_.force; ++i)
       suspicions[i].warn(log_, reader_.name(i), tokens_matter());
-    }
     if (!whole) return;
     explain_zeros(metrics_, systems_, log_);
     out_.write(results_text(options_, score_systems(options_, metrics_, std::move(systems_))));
@@ -161,17 +157,15 @@ class Scoring {
         throw DataError(reader_.reference_name() + " line " + std::to_string(reader_.segments()) +
                         ": " + error.what());
       }
-      if (options_.stats) {
+      if (options_.stats)
         all.insert(all.end(), row_.begin(), row_.end());
-      } else if (options_.sentence) {
+      else if (options_.sentence)
         scores.push_back(signed_score(*metrics_[m], row_, sentence_run(segment)));
-      } else {
+      else
         system.add(m, row_, options_.resamples_segments());
-      }
     }
-    if (options_.stats) {
+    if (options_.stats)
       out_.write(statistics_line(segment.references.size(), metrics_, all) + "\n");
-    }
     if (options_.sentence) write_sentence(scores);
   }
 

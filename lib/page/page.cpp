@@ -75,7 +75,7 @@ std::string script_safe(std::string_view json) {
 
 std::string html_escaped(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : text)
     if (c == '<')
       out += "&lt;";
     else if (c == '>')
@@ -86,7 +86,6 @@ std::string html_escaped(std::string_view text) {
       out += "&quot;";
     else
       out += c;
-  }
   return out;
 }
 

@@ -70,9 +70,8 @@ bool take_field(std::string_view& rest, ProtoField& field) {
 template <class F>
 bool each_field(std::string_view message, F&& f) {
   ProtoField field;
-  while (!message.empty()) {
+  while (!message.empty())
     if (!take_field(message, field) || !f(field)) return false;
-  }
   return true;
 }
 
@@ -266,9 +265,8 @@ SentencePieceSettings check_model_proto(std::string_view bytes, const std::strin
   Findings found;
   const bool sound = each_field(bytes, [&](const ProtoField& field) { return found.part(field); });
   if (found.pieces.empty()) throw DataError(where + " is neither a subword model nor a word list");
-  if (!sound || !found.trainer || !found.normalizer) {
+  if (!sound || !found.trainer || !found.normalizer)
     throw DataError(where + ": the subword model is truncated or damaged");
-  }
   std::vector<std::string_view> user_texts;
   for (const ModelPiece& p : found.pieces)
     if (p.type == ModelPiece::user_defined) user_texts.push_back(p.text);

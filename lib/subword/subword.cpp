@@ -166,9 +166,8 @@ class Subword final : public Vocabulary {
   static void check_special_ids(const sentencepiece::SentencePieceProcessor& model,
                                 const std::string& where) {
     if (model.pad_id() == pad && model.unk_id() == unk && model.bos_id() == bos &&
-        model.eos_id() == eos) {
+        model.eos_id() == eos)
       return;
-    }
     const auto text = [](int id) { return id < 0 ? std::string("none") : std::to_string(id); };
     throw DataError(where + ": the ids of this subword model are pad " + text(model.pad_id()) +
                     ", unk " + text(model.unk_id()) + ", bos " + text(model.bos_id()) + ", eos " +
@@ -252,9 +251,8 @@ class Subword final : public Vocabulary {
       if (!text.empty()) next_code_point(text, end);
       usable[size_t(id)] = table_.kind(id) != TokenTable::Kind::normal || end >= text.size();
     }
-    for (const std::string& token : tokens) {
+    for (const std::string& token : tokens)
       if (const int id = id_of(token); id >= 0) usable[size_t(id)] = true;
-    }
     encoder_->restrict_to(std::move(usable));
   }
 

@@ -27,10 +27,9 @@ std::string fault_of(std::string_view symbol) {
   if (count_invalid_utf8(symbol) > 0) return "not valid UTF-8";
   if (std::any_of(symbol.begin(), symbol.end(), separates_words))
     return "a symbol cannot contain white space or control characters";
-  for (const std::string_view sign : reserved_signs) {
+  for (const std::string_view sign : reserved_signs)
     if (symbol.find(sign) != symbol.npos)
       return "a symbol cannot contain " + std::string(sign) + ", which SentencePiece uses";
-  }
   if (std::ranges::count(Vocabulary::special_names, symbol) > 0 || names_byte(symbol))
     return std::string(symbol) + " is a special token of every model";
   return "";
@@ -95,9 +94,8 @@ class Counts final : public sentencepiece::SentenceIterator {
 int min_size(std::string_view message) {
   const size_t at = message.find(" vs ");
   int needed = 0;
-  if (message.find("smaller than required_chars") != message.npos && at != message.npos) {
+  if (message.find("smaller than required_chars") != message.npos && at != message.npos)
     std::from_chars(message.data() + at + 4, message.data() + message.size(), needed);
-  }
   return needed;
 }
 

@@ -59,9 +59,8 @@ TokenCounts count_tokens(TextReader& in, const Vocabulary& vocabulary, int threa
       threads, read, [&](Block& block) { count_block(block, vocabulary); },
       [&](const Block& block) { add_block(block, total); });
   TokenCounts counts;
-  for (size_t id = 0; id < total.size(); ++id) {
+  for (size_t id = 0; id < total.size(); ++id)
     if (total[id] > 0) counts.emplace_back(vocabulary.token(int(id)), total[id]);
-  }
   std::stable_sort(counts.begin(), counts.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   return counts;

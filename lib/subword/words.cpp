@@ -30,9 +30,8 @@ void count_words_of(Block& block) {
   for (const std::string& line : block.lines)
     each_word(line, [&](std::string_view next) { ++counts[word.assign(next)]; });
   block.lines.clear();
-  for (const auto& [text, count] : counts) {
+  for (const auto& [text, count] : counts)
     block.lines.push_back(text + '\n' + std::to_string(count));
-  }
 }
 
 constexpr uint32_t sample_site = 0x73616D70;  // differs from other uses of the seed
@@ -107,16 +106,14 @@ class Words final : public Vocabulary {
  private:
   void add(std::string_view word, const std::string& line_name) {
     const size_t id = words_.size();
-    if (id < specials && word != special_names[id]) {
+    if (id < specials && word != special_names[id])
       throw DataError(line_name + ": expected " + std::string(special_names[id]));
-    }
     if (word.empty() || std::any_of(word.begin(), word.end(), separates_words)) {
       throw DataError(line_name +
                       ": a word is empty or contains white space or control characters");
     }
-    if (!ids_.emplace(word, int(id)).second) {
+    if (!ids_.emplace(word, int(id)).second)
       throw DataError(line_name + ": the word " + std::string(word) + " occurs twice");
-    }
     words_.push_back(word);
   }
 
@@ -131,9 +128,8 @@ WordCounts count_words(const LineSource& lines, int threads) {
   std::string line, word;
   const auto read = [&](Block& block) {
     block.lines.clear();
-    for (size_t bytes = 0; bytes < words_block_bytes && lines(line); bytes += line.size() + 1) {
+    for (size_t bytes = 0; bytes < words_block_bytes && lines(line); bytes += line.size() + 1)
       block.lines.push_back(line);
-    }
     return !block.lines.empty();
   };
   const auto merge = [&](const Block& block) {
@@ -172,16 +168,14 @@ LineSource source_of(const std::vector<std::string>& lines) {
 
 std::string train_words(const WordCounts& counts, int size) {
   std::vector<std::pair<std::string_view, int64_t>> order;
-  for (const auto& [word, count] : counts) {
+  for (const auto& [word, count] : counts)
     if (!is_special(word)) order.emplace_back(word, count);
-  }
   if (order.empty()) throw DataError("the text has no words");
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
-  if (size > 0 && order.size() + Vocabulary::specials > size_t(size)) {
+  if (size > 0 && order.size() + Vocabulary::specials > size_t(size))
     order.resize(std::max(size - Vocabulary::specials, 0));
-  }
   std::string text(words_magic);
   for (const std::string_view name : Vocabulary::special_names) text.append(name) += '\n';
   for (const auto& [word, count] : order) text.append(word) += '\n';

@@ -43,11 +43,10 @@ void DecodeCommand::run(const Log& log) {
   const auto vocabulary = model.empty() ? nullptr : open_vocabulary(model, true);
   TextReader in = text.open();
   Writer out("-");
-  if (vocabulary) {
+  if (vocabulary)
     decode_lines(in, *vocabulary, ids, text.limited_threads(log), out);
-  } else {
+  else
     join_lines(in, separator, text.limited_threads(log), out);
-  }
   out.close();
   for (const std::string& warning : in.warnings()) log.warn(warning);
 }

@@ -186,14 +186,13 @@ class FlatYaml {
     const char mark = rest_[0];
     std::string word;
     size_t i = 1;
-    for (; i < rest_.size() && !(rest_[i] == mark && !is_doubled(mark, i)); ++i) {
+    for (; i < rest_.size() && !(rest_[i] == mark && !is_doubled(mark, i)); ++i)
       if (rest_[i] == mark)
         word += rest_[i++];  // '' is '
       else if (rest_[i] == '\\' && mark == '"')
         escape(word, ++i);
       else
         word += rest_[i];
-    }
     if (i >= rest_.size()) refuse("the quote is not closed on this line");
     rest_.remove_prefix(i + 1);
     return word;

@@ -67,9 +67,8 @@ void BracketReader::close(std::string_view label, Brackets& brackets) {
     return;
   }
   const std::string_view name = plain(now.label);
-  if (!name.empty() && !is_left_out(name) && now.begin < brackets.words) {
+  if (!name.empty() && !is_left_out(name) && now.begin < brackets.words)
     brackets.spans.push_back({name, now.begin, brackets.words});
-  }
 }
 
 void BracketReader::read(std::string_view line, Brackets& brackets) {
@@ -86,18 +85,16 @@ void BracketReader::read(std::string_view line, Brackets& brackets) {
     const bool parenthesis = line[i] == '(' || line[i] == ')';
     const size_t begin = parenthesis ? i + 1 : i, end = end_of_word(line, begin);
     const std::string_view word = line.substr(begin, end - begin);
-    if (!parenthesis) {
+    if (!parenthesis)
       add_word(brackets);
-    } else if (line[i] == '(') {
+    else if (line[i] == '(')
       open(word, brackets);
-    } else {
+    else
       close(word, brackets);
-    }
     i = end;
   }
-  if (brackets.error.empty() && !open_.empty()) {
+  if (brackets.error.empty() && !open_.empty())
     brackets.error = "\"(" + std::string(open_.back().label) + "\" is not closed";
-  }
   std::sort(brackets.spans.begin(), brackets.spans.end());
 }
 

@@ -62,9 +62,8 @@ void BandedEditDistance::set(std::span<const int32_t> hypothesis,
   const Row& last = rows_.back();
   before_.resize(last.offset + last.last - last.first);
   for (size_t j = 0; j <= reference.size(); ++j) before_[j] = int32_t(j);
-  for (size_t i = 1; i <= hypothesis.size(); ++i) {
+  for (size_t i = 1; i <= hypothesis.size(); ++i)
     fill_row(i, hypothesis[i - 1], &before_[rows_[i - 1].offset], &before_[rows_[i].offset]);
-  }
   distance_ = before_.back();
   after_known_ = false;
 }
@@ -123,9 +122,8 @@ int32_t BandedEditDistance::distance_with(size_t begin, size_t end,
   }
   const Row& last = rows_[end];
   int32_t min = infinite;
-  for (size_t j = last.first; j < last.last; ++j) {
+  for (size_t j = last.first; j < last.last; ++j)
     min = std::min(min, above[j - last.first] + after_[last.offset + j - last.first]);
-  }
   return min;
 }
 
@@ -211,9 +209,8 @@ bool ShiftSearch::find_best() {
     for (int other = low; other <= high; ++other) {
       for (int length = 1; length <= max_phrase; ++length) {
         if (start + length > n || other + length > m ||
-            words_[size_t(start + length - 1)] != reference_[size_t(other + length - 1)]) {
+            words_[size_t(start + length - 1)] != reference_[size_t(other + length - 1)])
           break;
-        }
         if (!worth_a_try(start, other, length)) continue;
         try_targets(start, other, length);
         if (candidates_ >= max_candidates) return false;

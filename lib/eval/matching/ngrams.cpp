@@ -58,9 +58,8 @@ void NgramMatcher::add_reference(const Tokens& reference) {
 
 const NgramCounts& NgramMatcher::finish() {
   std::fill(counts_.matched.begin(), counts_.matched.end(), 0);
-  for (const Seen& seen : seen_) {
+  for (const Seen& seen : seen_)
     counts_.matched[seen.order] += std::min(seen.in_hypothesis, seen.max);
-  }
   return counts_;
 }
 

@@ -58,9 +58,8 @@ class Interner {
   void grow() {
     std::vector<Slot> old(slots_.size() * 2);
     old.swap(slots_);
-    for (const Slot& slot : old) {
+    for (const Slot& slot : old)
       if (slot.round == round_) slots_[place(slot.key)] = slot;
-    }
   }
 
   // std::hash of an integer is the identity: the product spreads it over the upper bits.

@@ -77,11 +77,10 @@ class AlignmentForm : public SegmentForm {
     const std::vector<std::string_view> fields = split_fields(first);
     const auto digit = [](char c) { return c >= '0' && c <= '9'; };
     naacl_ = !fields.empty() && std::all_of(fields[0].begin(), fields[0].end(), digit);
-    if (naacl_) {
+    if (naacl_)
       line_ = parse(first, lines);
-    } else {
+    else
       line_.link = std::move(first);
-    }
   }
 
   bool next_line(const Lines& lines, std::string& segment) {

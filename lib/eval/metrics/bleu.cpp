@@ -42,9 +42,8 @@ constexpr Smoothing smoothings[] = {{"exp", Kind::exp, {}},
                                     {"none", Kind::none, {}}};
 
 const Smoothing& find_smoothing(const std::string& name) {
-  for (const Smoothing& smoothing : smoothings) {
+  for (const Smoothing& smoothing : smoothings)
     if (name == smoothing.name) return smoothing;
-  }
   throw UsageError("unknown smoothing \"" + name + "\"; choose exp, floor, add-k or none");
 }
 
@@ -181,9 +180,8 @@ Bleu::Bleu(const BleuOptions& options)
   const Smoothing& smoothing = find_smoothing(options.smoothing);
   smoothing_ = smoothing.kind;
   TX_ASSERT(options.max_order >= 1 && max_order_ <= max_orders);
-  if (options.smoothing_value && !smoothing.value) {
+  if (options.smoothing_value && !smoothing.value)
     throw UsageError("smoothing " + options.smoothing + " has no value; floor and add-k have one");
-  }
   if (smoothing.value) smoothing_value_ = options.smoothing_value.value_or(*smoothing.value);
   if (options.sums_only) return;
   tokenizer_ = make_tokenizer(options.tokenizer, options.model);
@@ -201,9 +199,8 @@ std::string Bleu::settings() const {
 
 std::vector<std::string> Bleu::columns() const {
   std::vector<std::string> names = {"hypothesis_length", "reference_length"};
-  for (const char* kind : {"matched_", "total_"}) {
+  for (const char* kind : {"matched_", "total_"})
     for (size_t n = 1; n <= max_order_; ++n) names.push_back(kind + std::to_string(n));
-  }
   return names;
 }
 
@@ -276,9 +273,8 @@ double Bleu::compute(std::span<const T> statistics) const {
   T percent[max_orders];
   const size_t orders = precisions(statistics, std::span(percent).first(max_order_));
   double logarithms = 0;
-  for (size_t n = 0; n < orders; ++n) {
+  for (size_t n = 0; n < orders; ++n)
     logarithms += percent[n] > 0 ? std::log(double(percent[n])) : log_of_zero;
-  }
   return brevity_penalty(sums.hypothesis, sums.reference) * std::exp(logarithms / double(orders));
 }
 

@@ -109,9 +109,8 @@ std::string Chrf::settings() const {
 std::vector<std::string> Chrf::columns() const {
   std::vector<std::string> names;
   const auto add = [&](const std::string& unit, int order) {
-    for (const char* kind : {"hypothesis_", "reference_", "matched_"}) {
+    for (const char* kind : {"hypothesis_", "reference_", "matched_"})
       names.push_back(kind + unit + std::to_string(order));
-    }
   };
   for (int n = 1; n <= options_.char_order; ++n) add("char_", n);
   for (int n = 1; n <= options_.word_order; ++n) add("word_", n);
@@ -126,31 +125,28 @@ void Chrf::read_words(std::string_view text, std::vector<int32_t>& words) {
     const size_t bytes = token.size();
     const bool splits = count_characters(token) > 1;
     size_t cut = 0;
-    if (splits && ascii_punctuation(token.back())) {
+    if (splits && ascii_punctuation(token.back()))
       cut = bytes - 1;
-    } else if (splits && ascii_punctuation(token.front())) {
+    else if (splits && ascii_punctuation(token.front()))
       cut = 1;
-    }
     if (cut > 0) words.push_back(words_.insert(token.substr(0, cut)));
     words.push_back(words_.insert(token.substr(cut)));
   }
 }
 
 void Chrf::read(std::string_view line, Side& side) {
-  if (lowercaser_) {
+  if (lowercaser_)
     lowercaser_->apply(line, side.text);
-  } else {
+  else
     side.text = line;
-  }
   const std::string_view text = side.text;
   side.characters.clear();
   for (size_t i = 0; i < text.size();) {
     const size_t space = options_.space ? 0 : white_space(text, i);
-    if (space > 0) {
+    if (space > 0)
       i += space;
-    } else {
+    else
       side.characters.push_back(characters_.insert(next_code_point(text, i)));
-    }
   }
   if (options_.word_order > 0) read_words(text, side.words);
 }

@@ -63,9 +63,8 @@ void BracketF1::add(std::string_view hypothesis, std::span<const std::string> re
                     std::span<double> sums) {
   if (references.size() != 1) throw UsageError("f1 supports one reference only");
   reader_.read(references[0], reference_);
-  if (!reference_.error.empty()) {
+  if (!reference_.error.empty())
     throw DataError("the reference is not a bracketed tree: " + reference_.error);
-  }
   reader_.read(hypothesis, hypothesis_);
   const bool malformed = !hypothesis_.error.empty() || hypothesis_.words != reference_.words;
   if (malformed) {

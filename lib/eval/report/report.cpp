@@ -36,11 +36,9 @@ using Line = std::vector<std::string>;
 
 std::string aligned(const std::vector<Line>& lines) {
   std::vector<size_t> widths(lines.front().size(), 0);
-  for (const Line& line : lines) {
-    for (size_t i = 0; i < line.size(); ++i) {
+  for (const Line& line : lines)
+    for (size_t i = 0; i < line.size(); ++i)
       widths[i] = std::max(widths[i], count_characters(line[i]));
-    }
-  }
   std::string text;
   for (const Line& line : lines) {
     for (size_t i = 0; i < line.size(); ++i) {
@@ -67,9 +65,8 @@ class Tests {
   Tests(const ScoringOptions& options, const Metrics& metrics, std::vector<System> systems,
         std::vector<TableRow>& table)
       : options_(options), metrics_(metrics), table_(table), systems_(systems.size()) {
-    for (size_t m = 0; m < metrics.size(); ++m) {
+    for (size_t m = 0; m < metrics.size(); ++m)
       for (System& system : systems) rows_.push_back(std::move(system.rows[m]));
-    }
   }
 
   void run() {
@@ -86,26 +83,20 @@ class Tests {
 
   void randomize() {
     std::vector<SystemPair> pairs;
-    for (size_t m = 0; m < metrics_.size(); ++m) {
-      for (size_t i = 1; i < systems_; ++i) {
+    for (size_t m = 0; m < metrics_.size(); ++m)
+      for (size_t i = 1; i < systems_; ++i)
         pairs.push_back({&rows_[place(m, 0)], &rows_[place(m, i)], difference(m, i)});
-      }
-    }
     const std::vector<double> p_values =
         paired_randomization(pairs, {options_.trials, options_.seed, options_.threads});
     size_t next = 0;
-    for (size_t m = 0; m < metrics_.size(); ++m) {
+    for (size_t m = 0; m < metrics_.size(); ++m)
       for (size_t i = 1; i < systems_; ++i) table_[i].p_values[m] = p_values[next++];
-    }
   }
 
   void resample() {
     const auto scores = bootstrap(rows_, {options_.resamples, options_.seed, options_.threads});
-    for (size_t m = 0; m < metrics_.size(); ++m) {
-      for (size_t i = 0; i < systems_; ++i) {
-        judge(m, i, scores[place(m, 0)], scores[place(m, i)]);
-      }
-    }
+    for (size_t m = 0; m < metrics_.size(); ++m)
+      for (size_t i = 0; i < systems_; ++i) judge(m, i, scores[place(m, 0)], scores[place(m, i)]);
   }
 
   void judge(size_t m, size_t i, const std::vector<double>& baseline,
@@ -167,9 +158,8 @@ std::string score_line(const Score& score, int width) {
 
 std::string score_lines(const std::vector<Score>& scores, int width) {
   size_t longest = 0;
-  for (const Score& score : scores) {
+  for (const Score& score : scores)
     longest = std::max(longest, score.name.size() + score.signature.size());
-  }
   std::string text;
   for (const Score& score : scores) {
     text += std::string(longest - score.name.size() - score.signature.size(), ' ');
@@ -209,9 +199,8 @@ std::string table_text(const std::vector<TableRow>& rows, int width) {
   }
   for (const TableRow& row : rows) {
     lines.push_back({printable(row.system)});
-    for (size_t m = 0; m < row.scores.size(); ++m) {
+    for (size_t m = 0; m < row.scores.size(); ++m)
       lines.back().push_back(cell(row.scores[m], row.p_values[m], width));
-    }
   }
   return aligned(lines) + "\n" + signatures;
 }
@@ -267,9 +256,8 @@ std::string results_text(const ScoringOptions& options, const std::vector<TableR
   std::string text;
   for (const TableRow& row : table) {
     std::string line;
-    for (const Score& score : row.scores) {
+    for (const Score& score : row.scores)
       line += (line.empty() ? "" : "\t") + score_text(score, options.width);
-    }
     text += line + "\n";
   }
   return text;

@@ -27,9 +27,8 @@ std::string plain_text(const Json& value) {
 
 void read_part(StatisticsReader& reader, const Metrics& metrics, bool keep, System& system) {
   std::vector<std::string> columns;
-  for (const auto& metric : metrics) {
+  for (const auto& metric : metrics)
     for (std::string& name : metric->columns()) columns.push_back(std::move(name));
-  }
   size_t references = 0;
   for (std::vector<double> row; reader.next(columns, references, row);) {
     system.begin_segment(references);
@@ -38,9 +37,8 @@ void read_part(StatisticsReader& reader, const Metrics& metrics, bool keep, Syst
       const size_t size = system.sums[m].size();
       system.add(m, rest.first(size), keep);
       const Statistics& sums = system.sums[m];
-      if (std::any_of(sums.begin(), sums.end(), [](double sum) { return sum >= 0x1p53; })) {
+      if (std::any_of(sums.begin(), sums.end(), [](double sum) { return sum >= 0x1p53; }))
         throw DataError(reader.place() + ": the sums are too large to be exact counts (2^53)");
-      }
       rest = rest.subspan(size);
     }
   }
@@ -91,9 +89,8 @@ Json StatisticsReader::parse_header() const {
                     ": expected the first line of tx-bleu --stats, which begins with #tx-stats 1");
   }
   const Json json = parse_json(std::string_view(line_).substr(magic.size()), place());
-  if (!json.is_array() || !std::all_of(json.begin(), json.end(), std::mem_fn(&Json::is_object))) {
+  if (!json.is_array() || !std::all_of(json.begin(), json.end(), std::mem_fn(&Json::is_object)))
     throw DataError(place() + ": the header of the statistics is not a list of metrics");
-  }
   return json;
 }
 
@@ -125,9 +122,8 @@ bool StatisticsReader::next(const std::vector<std::string>& columns, size_t& ref
     throw DataError(place() + ": " + std::to_string(row.size()) + " numbers instead of " +
                     std::to_string(columns.size() + 1));
   }
-  if (row.front() < 1 || row.front() > 1e6 || row.front() != std::floor(row.front())) {
+  if (row.front() < 1 || row.front() > 1e6 || row.front() != std::floor(row.front()))
     throw DataError(place() + ": the first number is not a number of references");
-  }
   references = size_t(row.front());
   row.erase(row.begin());
   for (size_t k = 0; k < row.size(); ++k) {
@@ -173,9 +169,8 @@ void System::add(size_t metric, std::span<const double> row, bool keep) {
 std::vector<System> make_systems(const std::vector<std::string>& names, const Metrics& metrics) {
   std::vector<System> systems;
   for (const std::string& name : names) {
-    if (std::count(names.begin(), names.end(), name) > 1) {
+    if (std::count(names.begin(), names.end(), name) > 1)
       throw UsageError("the system " + name + " is given twice");
-    }
     System& system = systems.emplace_back();
     system.name = name;
     for (const auto& metric : metrics) {

@@ -18,9 +18,8 @@ class SeedSequence {
     const std::array<uint32_t, 4> words = {uint32_t(seed), uint32_t(seed >> 32), 0, 0};
     for (size_t i = 0; i < pool_.size(); ++i) pool_[i] = hash(words[i]);
     for (size_t from = 0; from < pool_.size(); ++from) {
-      for (size_t to = 0; to < pool_.size(); ++to) {
+      for (size_t to = 0; to < pool_.size(); ++to)
         if (from != to) pool_[to] = mix(pool_[to], hash(pool_[from]));
-      }
     }
   }
 

@@ -25,11 +25,10 @@ class Summation {
   // The score of the corpus of these segments; sums is scratch of at least size().
   double score(std::span<const uint32_t> indices, std::span<float> sums) const {
     sums = sums.first(size_);
-    if (packed_) {
+    if (packed_)
       packed_->sum(indices, sums);
-    } else {
+    else
       sum_plain(indices, sums);
-    }
     return metric_.value(std::span<const float>(sums));
   }
   size_t size() const { return size_; }
@@ -105,9 +104,8 @@ class Stretches {
 void draw_bits(NumpyRandom random, uint64_t first, std::span<uint32_t> bits) {
   random.skip(first / 32);
   random.draw_words(bits);
-  for (size_t i = 0; i + 1 < bits.size(); ++i) {
+  for (size_t i = 0; i + 1 < bits.size(); ++i)
     bits[i] = uint32_t((uint64_t(bits[i + 1]) << 32 | bits[i]) >> first % 32);
-  }
 }
 
 // numpy's sum of an array: recursive halves down to 128 values, then eight interleaved sums.
@@ -126,9 +124,8 @@ T pairwise_sum(std::span<const T> values) {
   T r[8];
   std::copy(values.begin(), values.begin() + 8, r);
   size_t i = 8;
-  for (; i < n - n % 8; i += 8) {
+  for (; i < n - n % 8; i += 8)
     for (size_t k = 0; k < 8; ++k) r[k] += values[i + k];
-  }
   T sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
   for (; i < n; ++i) sum += values[i];
   return sum;
@@ -205,9 +202,8 @@ std::vector<std::vector<double>> bootstrap(std::span<const SystemRows> systems,
       uint64_t redrawn = 0;
       for (int64_t i = stretch.first; i < stretch.end; ++i) {
         redrawn += random.draw_indices(indices, segments);
-        for (size_t s = 0; s < summations.size(); ++s) {
+        for (size_t s = 0; s < summations.size(); ++s)
           scores[s][size_t(i)] = summations[s].score(indices, sums);
-        }
       }
       stretches.finish(stretch, redrawn);
     }
@@ -238,11 +234,10 @@ class Exchanges {
   bool larger(std::span<const uint32_t> bits, std::span<double> scratch) const {
     const std::span<double> sums = scratch.first(size_), a = scratch.subspan(size_, size_),
                             b = scratch.subspan(2 * size_, size_);
-    if (subsets_) {
+    if (subsets_)
       subsets_->sum(bits, sums);
-    } else {
+    else
       sum_plain(bits, sums);
-    }
     for (size_t k = 0; k < size_; ++k) {
       a[k] = system_[k] + sums[k];
       b[k] = baseline_[k] - sums[k];

@@ -90,9 +90,8 @@ void split_mark_after_non_number(const Characters& in, Characters& out) {
 void split_mark_before_non_number(const Characters& in, Characters& out) {
   out.clear();
   for (size_t i = 0; i < in.size(); ++i) {
-    if (i + 1 < in.size() && in[i].category == P && in[i + 1].category != N) {
+    if (i + 1 < in.size() && in[i].category == P && in[i + 1].category != N)
       out.insert(out.end(), {space, in[i++], space});
-    }
     out.push_back(in[i]);
   }
 }
@@ -221,9 +220,8 @@ std::vector<std::string> tokenizers_not_built_in() {
 
 std::unique_ptr<Tokenizer> make_tokenizer(const std::string& name, const std::string& model) {
   if (holds(piece_tokenizers, name)) {
-    if (model.empty()) {
+    if (model.empty())
       throw UsageError("--tokenize " + name + " needs a SentencePiece model; give it with -m FILE");
-    }
     return std::make_unique<PieceTokenizer>(name, model);
   }
   if (holds(not_built_in, name)) {
@@ -232,9 +230,8 @@ std::unique_ptr<Tokenizer> make_tokenizer(const std::string& name, const std::st
                      "tokenize the text and choose none");
   }
   if (!model.empty()) throw UsageError("a model is for --tokenize spm, not for " + name);
-  for (const Kind& kind : kinds) {
+  for (const Kind& kind : kinds)
     if (name == kind.name) return kind.make();
-  }
   throw UsageError("no tokenizer is called \"" + name + "\"; choose one of " +
                    joined(tokenizer_names(), ", "));
 }

@@ -43,9 +43,7 @@ bool ignorable(char32_t c) {
 size_t white_space(std::string_view text, size_t i) {
   const auto at = [&](size_t k) { return i + k < text.size() ? uint8_t(text[i + k]) : 0; };
   const uint8_t byte = at(0);
-  if (byte <= 0x20) {
-    return (byte >= 0x09 && byte <= 0x0D) || byte >= 0x1C ? 1 : 0;
-  }
+  if (byte <= 0x20) return (byte >= 0x09 && byte <= 0x0D) || byte >= 0x1C ? 1 : 0;
   switch (byte) {
     case 0xC2:
       return at(1) == 0x85 || at(1) == 0xA0 ? 2 : 0;
@@ -106,9 +104,8 @@ size_t count_characters(std::string_view text) {
 }
 
 Lowercaser::Lowercaser() : locale_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
-  if (locale_ == nullptr) {
+  if (locale_ == nullptr)
     throw Error("no C.UTF-8 locale for --lowercase; install the system's basic locales");
-  }
 }
 
 Lowercaser::~Lowercaser() { freelocale(locale_t(locale_)); }

@@ -132,13 +132,11 @@ void resolve_entities(std::string& text) {
 void WesternRules::isolate_symbols(std::string& text) {
   static constexpr std::array<bool, 256> symbol = ascii_symbols();
   next_.clear();
-  for (const char c : text) {
-    if (symbol[uint8_t(c)]) {
+  for (const char c : text)
+    if (symbol[uint8_t(c)])
       append_spaced(next_, c);
-    } else {
+    else
       next_.push_back(c);
-    }
-  }
   text.swap(next_);
 }
 
@@ -159,11 +157,10 @@ TercomTokenizer::TercomTokenizer(const TercomOptions& options) : options_(option
 }
 
 void TercomTokenizer::apply(std::string_view text, std::string& tokenized) {
-  if (lowercaser_) {
+  if (lowercaser_)
     lowercaser_->apply(text, tokenized);
-  } else {
+  else
     tokenized = text;
-  }
   if (options_.normalize && !tokenized.empty()) {
     resolve_entities(tokenized);
     tokenized.insert(0, 1, ' ').push_back(' ');
