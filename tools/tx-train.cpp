@@ -9,7 +9,6 @@
 #include "lib/checkpoint/state_file.h"
 #include "lib/cli/options.h"
 #include "lib/diagnose/training.h"
-#include "lib/diagnose/translation_metrics.h"
 #include "lib/ranks/communicator.h"
 #include "lib/report/report.h"
 #include "lib/train/options/settle.h"

@@ -1,9 +1,9 @@
-#include "lib/attention/array_file.h"
-
 #include <algorithm>
 #include <bit>
 
+#include "lib/attention/output.h"
 #include "lib/base/json.h"
+#include "lib/checkpoint/safetensors.h"
 
 namespace tx {
 
@@ -109,17 +109,31 @@ class RecordArrays {
   std::vector<Array> arrays_;
 };
 
+// Line n has arrays named "n.*"; "n.record" holds the bytes of its JSON record without arrays.
+class ArrayFile : public AttentionOutput {
+ public:
+  ArrayFile(const DumpOptions& options, const Selection& selection)
+      : options_(options),
+        selection_(selection),
+        file_(options.out, {{"format", "tx-attention"}, {"format_version", "1"}}) {}
+  Write prepare(const AttentionRecord& record) override {
+    return [this, arrays = RecordArrays(record, selection_, options_).take()] {
+      for (const Array& a : arrays) file_.add(a.name, a.dtype, a.shape, a.bytes);
+    };
+  }
+  void finish() override { file_.close(); }
+
+ private:
+  const DumpOptions& options_;
+  const Selection& selection_;
+  SafetensorsSpool file_;
+};
+
 }  // namespace
 
-ArrayFile::ArrayFile(const DumpOptions& options, const Selection& selection)
-    : options_(options),
-      selection_(selection),
-      file_(options.out, {{"format", "tx-attention"}, {"format_version", "1"}}) {}
-
-AttentionOutput::Write ArrayFile::prepare(const AttentionRecord& record) {
-  return [this, arrays = RecordArrays(record, selection_, options_).take()] {
-    for (const Array& a : arrays) file_.add(a.name, a.dtype, a.shape, a.bytes);
-  };
+std::unique_ptr<AttentionOutput> make_array_file(const DumpOptions& options,
+                                                 const Selection& selection) {
+  return std::make_unique<ArrayFile>(options, selection);
 }
 
 uint16_t to_half(float x) {

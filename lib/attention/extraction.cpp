@@ -54,19 +54,13 @@ void take_distances(AttentionMap& scores, double slope) {
     }
 }
 
-void mask_far(std::vector<AttentionMap>& scores, int window) {
+template <class Hidden>
+void mask(std::vector<AttentionMap>& scores, const Hidden& hidden) {
   for (AttentionMap& map : scores)
     for (int64_t i = 0; i < map.rows; ++i)
       for (int64_t j = 0; j < map.columns; ++j)
-        if (std::abs(i - j) >= window)
+        if (hidden(i, j))
           map.values[size_t(i * map.columns + j)] = -std::numeric_limits<float>::infinity();
-}
-
-void mask_later(std::vector<AttentionMap>& scores) {
-  for (AttentionMap& map : scores)
-    for (int64_t i = 0; i < map.rows; ++i)
-      for (int64_t j = i + 1; j < map.columns; ++j)
-        map.values[size_t(i * map.columns + j)] = -std::numeric_limits<float>::infinity();
 }
 
 }  // namespace
@@ -212,8 +206,8 @@ void Extraction::read(Context& context, const ProbedAttention& a, const Sentence
       auto out = multiplied(raw, shape.scale);
       for (size_t i = 0; in.slopes && i < out.size(); ++i)
         take_distances(out[i], alibi_slopes(shape.heads)[size_t(selection_.heads[i])]);
-      if (in.causal) mask_later(out);
-      if (in.window) mask_far(out, in.window);
+      if (in.causal) mask(out, [](int64_t i, int64_t j) { return j > i; });
+      if (in.window) mask(out, [&](int64_t i, int64_t j) { return std::abs(i - j) >= in.window; });
       return out;
     });
   }

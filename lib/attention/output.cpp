@@ -1,7 +1,6 @@
 #include "lib/attention/output.h"
 
 #include "lib/attention/alignment.h"
-#include "lib/attention/array_file.h"
 #include "lib/attention/heatmap.h"
 #include "lib/attention/statistics.h"
 #include "lib/attention/svg.h"
@@ -25,8 +24,7 @@ class TextOutput : public AttentionOutput {
   Format format_;
 };
 
-// Writes one table at the end. Each line's sums are computed on any thread and added in the order
-// of the lines, so the result does not depend on the number of threads.
+// Writes one table at the end. Sums are added in the order of lines, whatever the threads.
 template <class Sums>
 class StatisticsOutput : public AttentionOutput {
  public:
@@ -77,7 +75,7 @@ std::unique_ptr<AttentionOutput> make_attention_output(const DumpOptions& option
   if (!options.stats.empty()) return make_statistics_output(options, selection, frequencies, out);
   if (options.align) return std::make_unique<AlignmentOutput>(selection, out);
   if (!options.svg.empty()) return std::make_unique<SvgOutput>(options, selection);
-  if (options.format == "safetensors") return std::make_unique<ArrayFile>(options, selection);
+  if (options.format == "safetensors") return make_array_file(options, selection);
   if (!options.heatmap)
     return std::make_unique<TextOutput>(out, [&](const AttentionRecord& record) {
       return format_record(record, selection, options.digits);

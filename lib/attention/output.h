@@ -27,4 +27,10 @@ std::unique_ptr<AttentionOutput> make_attention_output(const DumpOptions& option
                                                        const TokenFrequencies& frequencies,
                                                        Writer& out);
 
+// Arrays in one safetensors file, tx-attention(5), which finish() writes. Keeps both references.
+std::unique_ptr<AttentionOutput> make_array_file(const DumpOptions& options,
+                                                 const Selection& selection);
+// IEEE 754 binary16, rounded to nearest, ties to even; overflow becomes infinity.
+uint16_t to_half(float x);
+
 }  // namespace tx

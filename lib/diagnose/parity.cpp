@@ -21,8 +21,7 @@ namespace {
 // The bounds of the golden tests, wider for fp32 because real models are larger.
 constexpr double fp32_gradient = 1e-3, fp32_loss = 1e-4;  // relative
 constexpr double bf16_cosine = 0.005, bf16_loss = 5e-3;   // 1 - cosine; relative
-// Gradients below this fraction of the largest one are rounding errors, such as that of a key's
-// bias.
+// Gradients below this fraction of the largest are rounding errors, such as a key bias's.
 constexpr double negligible = 1e-6;
 
 struct Variant {

@@ -5,6 +5,7 @@
 
 #include "lib/base/log.h"
 #include "lib/train/options/options.h"
+#include "lib/train/run/translation_scorer.h"
 
 namespace tx {
 
@@ -25,5 +26,11 @@ int replay(const TrainOptions& options, const Log& log);
 // Returns the exit status: 0 if all bytes are equal, else 1, and keeps the directory.
 int selftest_resume(const TrainOptions& options, std::vector<std::string> arguments,
                     const Log& log);
+
+// A MakeTranslationScorer: greedy search with the parameters in memory, and the metrics of
+// lib/eval. The scores equal those of tx-decode --beam 1 and tx-bleu for the saved model in the
+// training's precision. On the CPU it packs the weights, which doubles their memory.
+std::unique_ptr<TranslationScorer> make_translation_scorer(Parameters& parameters,
+                                                           TranslationTask task);
 
 }  // namespace tx

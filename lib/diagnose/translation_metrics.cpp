@@ -1,4 +1,4 @@
-#include "lib/diagnose/translation_metrics.h"
+#include "lib/diagnose/training.h"
 
 #include <algorithm>
 #include <atomic>

@@ -6,7 +6,7 @@
 #include <deque>
 #include <sstream>
 
-#include "lib/attention/array_file.h"
+#include "lib/attention/output.h"
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/checkpoint/model_file.h"

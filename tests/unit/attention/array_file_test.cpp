@@ -1,8 +1,8 @@
-#include "lib/attention/array_file.h"
-
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
+
+#include "lib/attention/output.h"
 
 using namespace tx;
 

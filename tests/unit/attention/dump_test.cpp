@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
-#include "lib/attention/array_file.h"
+#include "lib/attention/output.h"
 #include "lib/base/error.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/safetensors.h"
