@@ -8,8 +8,7 @@
 
 namespace tx {
 
-// "cpu", "cuda", or "auto": cuda if there is a GPU. UsageError, with the reason, if the device
-// cannot be used.
+// "cpu", "cuda", or "auto": cuda if there is a GPU. UsageError, with the reason: unusable.
 Backend make_backend(const std::string& device, int threads);
 // Later backends of this process use GPU `number` from 0, modulo the number of GPUs. Default: 0.
 void choose_gpu(int number);

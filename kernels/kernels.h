@@ -1,5 +1,4 @@
-// The interface of a backend: the kernels of interface.inc, and the entry point of its library.
-// Also compiled by nvcc.
+// The interface of a backend: interface.inc and its library's entry point. Also for nvcc.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -45,8 +44,7 @@ struct AutoPrecision {
   const char* reason = "";
 };
 
-// The description of a library of kernels, returned by the function that it exports: tx_cpu() of
-// libtx-cpu.so, tx_cuda() of libtx-cuda.so.
+// The description of a library of kernels, by its tx_cpu() or tx_cuda().
 struct KernelLibrary {
   const char* version;       // of tx
   std::string (*refusal)();  // why this machine cannot use it; empty if it can

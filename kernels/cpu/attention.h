@@ -12,8 +12,7 @@ namespace tx {
 
 constexpr int64_t query_block = 48;
 
-// A matrix in the sum type with padded rows. Strides that are a multiple of 1 KiB would map all
-// rows to a few cache sets; they get one more cache line.
+// A matrix in the sum type with padded rows. Strides of a multiple of 1 KiB get a cache line more.
 template <class A>
 struct Panel {
   std::vector<A> data;

@@ -257,8 +257,7 @@ TX_INLINE void widen_query(const Task<T, C>& t, const Scratch<A>& s, int row) {
   }
 }
 
-// First the shared keys, always for kTeam rows: missing rows repeat the first one. Then the other
-// keys of each row, for a single row all of them.
+// First the shared keys, always for kTeam rows, repeating the first; then the other keys per row.
 template <class L, class T, class C, class A>
 TX_INLINE void attend(const Task<T, C>& t, Scratch<A>& s) {
   const int64_t count = t.c[0].count, own = t.rows > 1 ? t.shared : 0;

@@ -69,8 +69,7 @@ struct Left {
   const char* data;
   int64_t row_step, k_step;
 };
-// One innermost loop: tile (rows, panel) = or += left (rows, k) times one panel of weights. tile
-// holds doubles for f64, else floats; panel and tile are 64-byte aligned.
+// One innermost loop: tile (rows, panel) = or += left (rows, k) times one panel, both aligned.
 using Block = void (*)(Left left, const void* panel, int64_t k, void* tile, bool add);
 constexpr int kMaxRows = 6, kMaxPanel = 64;
 // The same by matrix instructions: bf16 with contiguous k, up to kTilesRows rows.

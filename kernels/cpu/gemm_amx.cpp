@@ -33,8 +33,7 @@ struct alignas(64) Shapes {
   }
 };
 
-// The operands of a pass over k: consecutive tiles, and the strides of their rows. `right` is the
-// stride between tiles of columns.
+// The operands of a pass over k: consecutive tiles; `right`: the stride between tiles of columns.
 struct Operands {
   const char* rows;
   int64_t row_step;

@@ -17,8 +17,7 @@ void one_thread() {
   (void)done;
 }
 
-// OpenBLAS keeps a buffer for each concurrent call. If it cannot allocate one, it tries again for
-// ever; so this throws bad_alloc first.
+// OpenBLAS retries for ever if it cannot allocate a call's buffer: so this throws bad_alloc first.
 class Buffers {
  public:
   explicit Buffers(int calls) : calls_(calls) {

@@ -1,5 +1,4 @@
-// Our own products on packed panels: weights are packed once for inference, and operands at each
-// product for training.
+// Our own products on packed panels: weights are packed once, in training at each product.
 #include <algorithm>
 #include <cstdlib>
 

@@ -211,8 +211,7 @@ size_t wide_bytes(const PanelProduct& p) {
   return widens(p) ? size_t(kDepth * p.w.micro->panel) * sizeof(float) : 0;
 }
 
-// Rows first .. first + rows - 1 of the left operand for the innermost loops: in place, or copied
-// to `to`, if it is transposed or must be widened.
+// Rows first .. first + rows - 1 of the left operand: in place, or copied to `to` if need be.
 Left left_of(const PanelProduct& p, int64_t first, int64_t rows, char* to) {
   float* const wide = reinterpret_cast<float*>(to);
   const int64_t k = inner(p), count = std::min(rows, p.y.rows - first);

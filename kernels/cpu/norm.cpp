@@ -9,8 +9,7 @@
 namespace tx {
 namespace {
 
-// to = x + dropout(sub) for one row, rounded to the storage type so that statistics, forward and
-// backward see the same numbers.
+// to = x + dropout(sub) for one row, rounded to the storage type, as backward will see it.
 template <class L, class T>
 TX_INLINE void add_row(const T* x, const T* sub, const uint16_t* bits, const Dropout& drop, T* to,
                        int64_t d) {

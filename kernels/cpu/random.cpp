@@ -89,8 +89,7 @@ TX_AVX512 inline void store_blocks(const Words& w, int64_t count, uint16_t* bits
   }
 }
 
-// Blocks of a row from `first` on, in `Registers` registers at once to hide the latency of the
-// multiplications; writes `count` blocks.
+// Blocks of a row from `first` on, `Registers` at once to hide latency; writes `count` blocks.
 template <int Registers>
 TX_AVX512 void draw(const PhiloxRow& row, int64_t first, int64_t count, uint16_t* bits) {
   const __m512i number = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);

@@ -32,8 +32,7 @@ void log_softmax_rows(Matrix logits, int64_t vocabulary, Matrix out, int threads
     });
 }
 
-// Calls keep(j, value) for each value of x - offset above bound(), which keep() may raise; skips
-// blocks whose maximum is not above it. Null: there is no bound yet.
+// Calls keep(j, value) for each x - offset above bound(), which keep() may raise; null: no bound.
 template <class T, class Bound, class Keep>
 TX_INLINE void for_values_above(const T* x, int64_t count, acc_t<T> offset, Bound&& bound,
                                 Keep&& keep) {

@@ -22,8 +22,7 @@ struct HeatmapStyle {
   bool color = false;  // ANSI colours (256)
 };
 
-// The style for standard output: width of the terminal, else $COLUMNS, else 80; colours on a
-// terminal unless NO_COLOR is set or TERM is dumb.
+// The style for standard output: width of the terminal, else $COLUMNS, else 80; colours as usual.
 HeatmapStyle terminal_style();
 
 // Draws every map of the record, separated by empty lines. A blank line has only a title.

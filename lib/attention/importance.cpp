@@ -128,8 +128,7 @@ double loss_of_all(Meter& meter, const std::vector<Item>& items) {
   return sum;
 }
 
-// d loss / d gate of a head is the sum of weight times gradient over its columns of the output
-// projection, all of which the gate scales.
+// d loss / d gate of a head is the sum of weight times gradient over its output columns.
 void add_gradients(Meter& meter, Importance& to) {
   const int width = meter.config().d_v;
   std::string name;

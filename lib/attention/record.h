@@ -18,8 +18,7 @@ struct RecordModel {
   std::string name, source_vocabulary, target_vocabulary;
 };
 
-// Row i of decoder and cross is the position that reads input[i] and predicts target[i]. Lists are
-// empty for a blank line.
+// Row i of decoder and cross reads input[i] and predicts target[i]. Empty for a blank line.
 struct AttentionRecord : Extracted {
   RecordModel model;
   int64_t line = 0;  // in the input, from 1
@@ -47,8 +46,7 @@ Json record_head(const AttentionRecord& record, const Selection& selection);
 // The JSON line with its '\n', rounded to `digits` (1 to 9) decimal places; minus infinity is null.
 std::string format_record(const AttentionRecord& record, const Selection& selection, int digits);
 
-// The `columns` largest entries of each row of a map, in descending order; ties: lower column
-// first. indices and values have shape (rows, columns).
+// The `columns` largest entries of each row, descending; ties: lower column. Shape (rows, columns).
 struct TopEntries {
   int64_t rows = 0, columns = 0;
   std::vector<int32_t> indices;

@@ -1,6 +1,5 @@
 // SVG figures: lines between the tokens of two texts, thicker for larger weights, one colour per
-// head, as in Figures 3 to 5 of Vaswani et al. (2017). Above each key one field per head, in the
-// order of the legend, shows the weight as opacity.
+// head, as in Figures 3 to 5 of Vaswani et al. (2017); above each key a field per head.
 #pragma once
 #include <string>
 #include <vector>

@@ -25,9 +25,8 @@ class Hasher {
 
 uint32_t crc32_of(std::string_view bytes);  // as in zip and gzip files
 
-// Decompresses `bytes` (deflate, RFC 1951, without the headers of gzip or zlib) into exactly `size`
-// bytes. False if the data are damaged or their length differs; `to` is then unspecified. Allocates
-// `size` bytes: the caller checks that this is reasonable.
+// Decompresses `bytes` (deflate, RFC 1951) into exactly `size` bytes, which the caller checks.
+// False: damaged, or another length; `to` is then unspecified.
 bool inflate_raw(std::string_view bytes, size_t size, std::string& to);
 
 }  // namespace tx

@@ -249,8 +249,7 @@ std::string library_path(const std::string& file) {
   return std::filesystem::path(info.dli_fname).replace_filename(file);
 }
 
-// The libraries are in PREFIX/lib or, on Debian, in PREFIX/lib/x86_64-linux-gnu. Links are resolved
-// first, because /lib may be a link to /usr/lib.
+// The libraries are in PREFIX/lib, on Debian in PREFIX/lib/x86_64-linux-gnu; /lib may be a link.
 std::string data_directory() {
   std::error_code error;
   const std::filesystem::path libraries = std::filesystem::canonical(library_path("."), error);

@@ -21,8 +21,7 @@ class LineReader {
   LineReader(LineReader&&) noexcept;
   // The next line without its '\n'; false at the end. A last line without '\n' is a line.
   bool next(std::string& line);  // DataError: a line of more than 256 MiB
-  // True if next() returns without waiting for the writer: a whole line is buffered, or the end has
-  // been reached. Waits at most wait_ms for more bytes (0: does not wait).
+  // True if next() returns without waiting for the writer. Waits at most wait_ms for more bytes.
   bool ready(int wait_ms = 0);
   bool ended() const;               // after ready(): no line is left
   bool began_with_mark() const;     // after ready() or next() returned true
@@ -62,8 +61,7 @@ void write_atomically(const std::string& path, std::string_view bytes);
 // "DIRECTORY/.tx-RANDOM.tmp", unpredictable. What a killed process leaves may be deleted.
 std::string temporary_name(const std::string& directory);
 
-// While this object exists, remove_temporaries() deletes the file or empty directory of this name,
-// such as temporary_name(). Construct it before the file.
+// While this object exists, remove_temporaries() deletes the file or empty directory of this name.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string name);
@@ -117,8 +115,7 @@ bool is_directory(const std::string& path);
 int64_t free_bytes(const std::string& path);  // on the file system of path or its directory
 bool has_free_inodes(const std::string& path);
 
-// The path of `file` in the directory of libtx.so, or of the program that libtx is linked into:
-// where the libraries are that libtx opens when needed.
+// The path of `file` in the directory of libtx.so, or of the program that libtx is linked into.
 std::string library_path(const std::string& file);
 
 // The directory share/tx of the installation, or of the build directory, that libtx.so belongs to.

@@ -133,8 +133,7 @@ std::string advice(const Signature& form, const std::string& name) {
   throw DataError(name + " " + form.what + advice(form, name));
 }
 
-// `begin`: the first bytes of the file `name`; whole: there are no more. DataError for what is not
-// plain text, with the command that converts it.
+// `begin`: the first bytes of the file; whole: all. DataError for what is not plain text.
 FirstBytes look_at_first_bytes(std::string_view begin, bool whole, bool regular,
                                const std::string& name) {
   for (const Signature& form : signatures) {

@@ -51,8 +51,7 @@ E value_of_name(std::string_view name) {
   throw Bug("a name is one of the enumeration's", __FILE__, __LINE__);
 }
 
-// A value that an option or a file sets by name. The option's field is `name`, its choices are
-// names_of(); reading any other name is a Bug.
+// A value that is set by name: `name` is an option's field, names_of() its choices.
 template <class E>
 struct Named {
   std::string name;

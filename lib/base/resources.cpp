@@ -33,8 +33,7 @@ std::string control_group_text(const std::string& path) {
 
 std::string control_groups_membership() { return control_group_text("/proc/self/cgroup"); }
 
-// The smallest limit of the process's groups and their parents, 0 without. limit_of(directory,
-// version2): of one group, "cpu" or "memory".
+// The smallest limit of the process's groups and their parents, 0 without. limit_of(): of one.
 int64_t min_limit(
     const std::string& root, const std::string& membership, const std::string& controller,
     const std::function<int64_t(const std::string& directory, bool version2)>& limit_of) {
@@ -49,8 +48,7 @@ int64_t min_limit(
     const std::string mount = version2 ? root : root + "/" + controller;
     std::string group = line.substr(second + 1);
     if (group == "/") group.clear();
-    // In a container the group's path may be the host's and not exist here; the walk then ends at
-    // the mount, which is the container's own.
+    // In a container the group's path may not exist here; the walk then ends at the mount.
     for (;;) {
       const int64_t limit = limit_of(mount + group, version2);
       if (limit > 0 && (min == 0 || limit < min)) min = limit;

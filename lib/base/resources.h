@@ -9,8 +9,7 @@ namespace tx {
 // Processors of the affinity mask, at most the CPU quota of the control groups, at least 1.
 int available_cpus();
 
-// Bytes of memory that this process could still take: those the machine has available, or what the
-// limits of the control groups leave if that is less.
+// Bytes of memory that this process could still take, by the machine and its control groups.
 int64_t available_memory();
 
 // What the control groups allow: the CPU quota in whole processors, and the bytes of memory that

@@ -4,8 +4,7 @@
 
 namespace tx {
 
-// The text as one word of the shell, in single quotes if it needs them. A word that begins with "-"
-// is not protected from being read as an option.
+// The text as one word of the shell, quoted if need be. A leading "-" may still be an option.
 std::string shell_word(const std::string& text);
 
 }  // namespace tx

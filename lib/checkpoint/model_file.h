@@ -1,5 +1,4 @@
-// The model file, tx-model(5): weights, vocabularies, configuration and provenance in one
-// .safetensors file, which is all that decoding needs.
+// The model file, tx-model(5): weights, vocabularies, configuration and provenance.
 #pragma once
 #include <initializer_list>
 #include <list>
@@ -73,8 +72,7 @@ std::string resolve_model(const std::string& path);
 // Whether -m names a model (a directory, a regular file that begins like a safetensors file, or the
 // name of an installed model) and not a vocabulary. Does not check the rest of the file.
 bool names_model(const std::string& path);
-// UsageError if `path` (--out) exists and is not a model, so that a mistyped name overwrites
-// nothing else. Pipes, devices and "-" (standard output) pass.
+// UsageError if `path` (--out) exists and is not a model. Pipes, devices and "-" pass.
 void check_replaceable(const std::string& path);
 
 // The vocabulary that -m names: a vocabulary file, or that of a model's target or source side.

@@ -77,8 +77,7 @@ std::string write_safetensors(const std::string& path, std::vector<TensorSource>
                    });
   std::string hash;
   write_atomically(path, [&](Writer& out) {
-    // The header, which precedes the data, contains the hash; a second pass over the tensors is
-    // cheaper than keeping all of them in memory.
+    // The header, before the data, has the hash: a second pass is cheaper than keeping the tensors.
     hash = produce_all(tensors, [](const void*, size_t) {});
     metadata["xxh3"] = hash;
     out.write(header_bytes(tensors, metadata));

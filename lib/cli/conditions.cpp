@@ -79,9 +79,8 @@ void require(bool met, const Option& option, const char* relation, const Conditi
                    (conditions.advice.empty() ? advice : conditions.advice));
 }
 
-// Whether the option is an input that is not given and therefore standard input. It is declared by
-// .input().default_is("standard input") or "standard input; none with CONDITION". An option without
-// what it needs, or beside a mode, is not read.
+// Whether the option is an input that is not given and therefore standard input, by its
+// default_is(). An option without what it needs, or beside a mode, is not read.
 bool is_standard_input_by_default(const Option& option,
                                   const std::vector<std::unique_ptr<Option>>& options) {
   constexpr std::string_view begin = "standard input", but = "; none with ";

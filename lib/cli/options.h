@@ -142,8 +142,7 @@ class Options {
  public:
   Options(std::string tool, std::string summary);
   void usage(std::string line);  // shown under "usage:", repeatable
-  // What --version prints after the version and commit (BLAS, instruction set, ...): a function
-  // of the tool, since lib/cli does not depend on the kernels.
+  // What --version prints after the version and commit: a function of the tool.
   void version(std::function<std::string()> text);
   Group& group(const std::string& name);  // of the options that are added next
   Option& add(std::string names, Field field, std::string unit, std::string help,

@@ -1,5 +1,4 @@
-// The only file that uses CLI11, which splits the command line into options and their texts. The
-// meaning of the texts, required options and positionals are handled here.
+// The only file that uses CLI11, which splits the command line into options and their texts.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>

@@ -77,8 +77,7 @@ void give_threads_stack() {
   ::pthread_attr_destroy(&attributes);
 }
 
-// glibc reserves 64 MiB of address space for the allocations of each thread, which exceeds a small
-// ulimit -v: under such a limit all threads share one arena.
+// glibc reserves 64 MiB of addresses per thread: under a small ulimit -v all share one arena.
 void share_addresses() {
   constexpr rlim_t small = rlim_t(1) << 30;
   rlimit limit = {};

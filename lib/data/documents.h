@@ -25,8 +25,7 @@ struct TextTally {
 // Cuts documents into up to context - 1 tokens; with `cross` joined, separated by <eos> <bos>.
 class DocumentCutter {
  public:
-  // A sequence: its tokens (at least one), the line where its document begins, and whether it
-  // continues the document of the previous sequence.
+  // A sequence: its tokens, its document's line, and whether it continues the previous one's.
   using Emit = std::function<void(std::span<const int32_t> ids, int64_t line, bool continues)>;
   DocumentCutter(const DocumentOptions& options, Emit emit)
       : options_(options), emit_(std::move(emit)) {}

@@ -42,8 +42,7 @@ uint32_t draw_span(const MaskedSentence& s, Draw what, uint32_t position) {
       .word[what == Draw::taken ? 0 : 1];
 }
 
-// Splits `total` into `parts` lengths of at least 1, uniformly at random: each gap is a cut with
-// probability (cuts still needed) / (gaps left).
+// Splits `total` into `parts` lengths from 1, uniformly: cut with probability needed / left.
 std::vector<int> cut(const MaskedSentence& sentence, Draw what, int total, int parts) {
   std::vector<int> lengths{1};
   for (int place = 1; place < total; ++place) {

@@ -1,5 +1,4 @@
-// Batches without padding. A batch holds whole sentence pairs in rows up to a capacity that is the
-// same for every batch; dummy sentences fill the remaining rows.
+// Batches without padding: whole sentence pairs up to a fixed capacity, and dummy sentences.
 #pragma once
 #include <cstdint>
 #include <unordered_map>

@@ -11,8 +11,7 @@
 
 namespace tx {
 
-// Every lib/eval/metrics/NAME.cpp, as TX_METRIC(NAME): written by the build. A file without its
-// function fails the link.
+// Every lib/eval/metrics/NAME.cpp, as TX_METRIC(NAME): written by the build.
 #define TX_METRIC(name) std::unique_ptr<MetricKind> name##_metric();
 #include "lib/eval/metrics.inc"
 #undef TX_METRIC

@@ -1,5 +1,4 @@
-// The configuration of a model: sizes and variants, as stored in its file and set by options
-// (section 3 of the paper and its Table 3).
+// The configuration of a model: sizes and variants, as in its file (section 3 and Table 3).
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -124,8 +123,7 @@ struct ModelConfig {
   bool scaled_attention = true;  // dot products divided by sqrt(d_k)
   bool causal_mask = true;       // a decoder row does not attend to later rows
 
-  // Fills d_k and d_v and checks everything; UsageError names the options and the nearest valid
-  // value.
+  // Fills d_k and d_v and checks everything; UsageError with options and valid values.
   void resolve();
   void set_kind(ModelKind which);  // and the number of sides; new sides have the defaults
   const SideConfig& target() const { return sides.back(); }
@@ -153,8 +151,7 @@ struct ModelConfig {
   }
   int key_heads() const { return kv_heads ? kv_heads : heads; }
   double attention_scale() const { return scaled_attention ? 1 / std::sqrt(double(d_k)) : 1; }
-  // The option of the ablation that this model has; null: none. Other toolkits do not support such
-  // models.
+  // The option of the ablation that this model has; null: none. No other toolkit has them.
   const char* ablation() const {
     if (norm_type == NormType::none) return "--norm-type none";
     if (!residual) return "--no-residual";

@@ -7,8 +7,7 @@
 
 namespace tx {
 
-// The diagram. The parameters are those of parameter_table(); those of a layer are listed once, for
-// a stack of equal layers.
+// The diagram, with the parameters of parameter_table(), once for a stack of equal layers.
 std::string data_flow(const ModelConfig& config);
 
 }  // namespace tx

@@ -40,8 +40,7 @@ class Division {
     const int64_t first = number * ranks_ * shard_;
     return {first, std::min(ranks_ * shard_, elements_ - first)};
   }
-  // The elements of a rank in a round: begins at a multiple of norm_block; may be empty in the last
-  // round.
+  // The elements of a rank in a round, from a multiple of norm_block; the last may be empty.
   ElementRange shard(int number, int rank) const {
     const ElementRange all = round(number);
     const int64_t blocks = norm_blocks(all.count);

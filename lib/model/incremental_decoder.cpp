@@ -246,8 +246,7 @@ void IncrementalDecoder::begin(const Sources& sources, int64_t max_rows, int64_t
   TX_ASSERT(admit(sources, longest, int(max_rows)));
 }
 
-// Uploads the step's rows: their inputs, and the cache row that each appends to its hypothesis'
-// list.
+// Uploads the step's rows: inputs, and the cache row that each appends to its list.
 void IncrementalDecoder::follow(std::span<const Row> rows) {
   const size_t count = size_t(rounded(int64_t(rows.size())));
   rows_.assign(count * columns, 0);

@@ -39,8 +39,7 @@ class PickedOutput {
   PickedOutput(const PickedOutput&) = delete;
   PickedOutput& operator=(const PickedOutput&) = delete;
 
-  // Column i of the logits is bit for bit that of token ids[i] of `output`, which must be prepared
-  // for inference.
+  // Column i of the logits is bit for bit that of token ids[i] of `output`, prepared for inference.
   void pick(const Projection& output, std::span<const int32_t> ids);
   const Projection& projection() const { return picked_; }
 
@@ -88,8 +87,7 @@ class IncrementalDecoder {
   void forget_inputs(int32_t sentence, int64_t rows) {
     sentences_[size_t(sentence)].prompt -= rows;
   }
-  // Logits (R,Vp) of the next position, or (R, picked tokens), valid until the next call. The rows
-  // of a sentence must be adjacent.
+  // Logits (R,Vp) of the next position, or (R, picked tokens). A sentence's rows are adjacent.
   Matrix step(std::span<const Row> rows);
 
  private:

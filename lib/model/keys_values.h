@@ -29,8 +29,7 @@ struct CrossGuide {
 class KeysValues {
  public:
   virtual ~KeysValues() = default;
-  // (N,HV): self-attention of `layer`; qkv (N, HK + GK + GV) holds queries, keys and values of the
-  // rows.
+  // (N,HV): self-attention of `layer`; qkv (N, HK + GK + GV): queries, keys and values.
   virtual Tensor self_attention(Context& context, int layer, Tensor qkv,
                                 const Dropout& drop) const = 0;
   // (N,HV): attention of the queries q (N,HK) to the encoder's output, as `layer` projects it.
@@ -47,8 +46,7 @@ class PackedKeysValues : public KeysValues {
   PackedKeysValues(const AttentionShape& shape, const PackedSide& rows, const char* kind,
                    AttentionProbe probe = {})
       : shape_(shape), rows_(rows), kind_(kind), probe_(std::move(probe)) {}
-  // The input of cross-attention: (S, layers * (GK + GV)), keys and values of all layers for the
-  // sentences of `source`.
+  // The input of cross-attention: (S, layers * (GK + GV)), keys and values of all layers.
   void attend_to(Tensor cross_keys_values, const PackedSide& source) {
     cross_ = std::move(cross_keys_values);
     cross_offsets_ = source.offsets;
@@ -97,12 +95,10 @@ class CachedKeysValues : public KeysValues {
   Tensor attend(Context& context, CachedAttention p, const Tensor& q, const Block& kv) const;
 };
 
-// All tokens of prompts in one pass: reads the packed rows' own keys and values, and writes them to
-// the cache that later steps read.
+// All tokens of prompts in one pass: reads the rows' own keys and values and fills the cache.
 class PromptKeysValues : public KeysValues {
  public:
-  // cache: (layers * cache_rows, width), as in CachedKeysValues; slots (N): the row of a layer's
-  // cache for each row of the prompts.
+  // cache: (layers * cache_rows, width), as in CachedKeysValues; slots (N): each row's in a layer.
   PromptKeysValues(const AttentionShape& shape, const PackedSide& rows, Matrix cache,
                    int64_t cache_rows, const int32_t* slots)
       : shape_(shape),

@@ -72,8 +72,7 @@ struct Layer {
                     const DropoutMasks& masks) const;
 };
 
-// The layer with the weights `name`.*; `cross`: with cross-attention. Each sub-layer ends with its
-// own norm; a pre-norm stack shifts them.
+// The layer with the weights `name`.*; each sub-layer ends with its own norm, before shifts.
 Layer find_layer(Parameters& parameters, const std::string& name, bool cross,
                  const Matrix& angles = {});
 // The norm with the weights `name`.weight and, if it exists, `name`.bias; empty without weights.

@@ -34,8 +34,7 @@ struct ParameterEntry {
 
 // In the table of a tensor-parallel shard the replicated entries are adjacent.
 std::vector<ParameterEntry> parameter_table(const ModelConfig& config, bool sharded = false);
-// The range of blocks of norm_block elements that hold the replicated entries and nothing else;
-// `table` is that of a shard.
+// The range of blocks of norm_block elements of only the replicated entries, in a shard's table.
 ElementRange replicated_blocks(const std::vector<ParameterEntry>& table);
 int64_t parameter_count(const ModelConfig& config);  // without padding
 constexpr int64_t padded_vocabulary(int64_t v) { return (v + 63) / 64 * 64; }

@@ -1,5 +1,4 @@
-// The parameter table: name, shape, initialisation and order of every weight, and how tensor
-// parallelism splits it.
+// The parameter table: name, shape, initialisation, order and shards of every weight.
 #include <algorithm>
 #include <cmath>
 #include <limits>

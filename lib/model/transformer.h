@@ -56,8 +56,7 @@ class Transformer {
   Tensor forward(Context& context, std::span<const PackedSide> sides,
                  const DropoutRates& rates = {}, const AttentionProbe& probe = {},
                  const CrossGuide& guide = {}) const;
-  // (N,D): the output of the stack of the last of `sides`, which are all sides of the model or only
-  // the first: with the source alone, the encoder's output.
+  // (N,D): the output of the last of `sides`: all of the model, or only the first (the encoder's).
   Tensor hidden(Context& context, std::span<const PackedSide> sides, const DropoutRates& rates = {},
                 const AttentionProbe& probe = {}, const CrossGuide& guide = {}) const;
 

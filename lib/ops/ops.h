@@ -91,8 +91,7 @@ Tensor read_by_ranks(Context& context, Tensor x, Communicator& ranks);
 // computed x must not keep it. On every rank the gradient of the sum is the gradient of x.
 void sum_over_ranks(Context& context, const Tensor& x, Communicator& ranks);
 
-// cross_entropy() with a sharded vocabulary: this rank has the logits (T,Vp) of `count` tokens from
-// `first` on; labels are ids in the whole vocabulary.
+// cross_entropy() with a sharded vocabulary: logits (T,Vp) of `count` tokens from `first` on.
 struct SplitVocabulary {
   int64_t first = 0, count = 0, vocabulary = 0;
 };

@@ -4,8 +4,7 @@
 
 namespace tx {
 
-// y = x w^T (+ bias) (+ relu); weights packed for inference go through matmul_invariant,
-// in which a row does not depend on the number of rows.
+// y = x w^T (+ bias) (+ relu); packed weights go through matmul_invariant.
 void forward_product(Context& context, const Tensor& x, const Parameter& w, const Parameter& bias,
                      Activation activation, const Tensor& y);
 // x as the input of a product with w: read_by_ranks() if the outputs of w are divided among ranks.

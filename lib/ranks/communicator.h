@@ -1,6 +1,5 @@
-// The ranks of a training: the processes that train one model, and the communication between them.
-// An installed library (MPI) moves bytes; tx does every addition itself, in an order that does not
-// depend on the number of ranks.
+// The ranks of a training and their communication. An installed library (MPI) moves bytes; tx does
+// every addition, in an order that does not depend on the number of ranks.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +31,7 @@ class Communicator {
   // to_bytes[r] bytes from each rank r, in rank order.
   virtual void exchange(const void* from, std::span<const size_t> from_bytes, void* to,
                         std::span<const size_t> to_bytes) = 0;
-  // A communicator of the ranks that pass the same `group`, in their present order. Its calls may
-  // be interleaved with those of this one, which must outlive it.
+  // A communicator of the ranks of the same `group`, in their order. This one must outlive it.
   virtual std::unique_ptr<Communicator> split(int group) = 0;
 };
 
@@ -64,8 +62,7 @@ class World : public Communicator {
   virtual int received_number() const = 0;
 };
 
-// Joins the other ranks; null for a single process. `tool` begins messages. Error if libtx-mpi.so
-// is missing, of another tx, or of another MPI.
+// Joins the other ranks; null for a single process. Error: libtx-mpi.so is missing or another.
 std::unique_ptr<World> join_ranks(const std::string& tool);
 
 // The number of ranks that mpirun or srun started, and the rank of this process, from the

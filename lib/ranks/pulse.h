@@ -1,5 +1,4 @@
-// Detects dead ranks by their heartbeats, counted in those of this rank: no clocks are compared,
-// and a suspended process does not suspect the others.
+// Detects dead ranks by heartbeats, counted in those of this rank: no clocks are compared.
 #pragma once
 #include <algorithm>
 #include <vector>

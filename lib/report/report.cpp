@@ -107,8 +107,7 @@ std::string notice_of(const RunLog& run) {
          " lines of the log.";
 }
 
-// The learning rate of many steps up to the last one of the log; empty if the schedule of the
-// options is not the one of the log (a run that was resumed with other options).
+// The learning rate up to the last step of the log; empty if the log's schedule is another.
 Json rates_of(const RunLog& run) {
   const Json &steps = run.steps, &o = run.options;
   const auto has = [&](const char* key, auto is) { return o.contains(key) && (o[key].*is)(); };

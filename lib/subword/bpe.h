@@ -25,8 +25,7 @@ class BpeEncoder {
   // longer than training makes.
   static std::optional<BpeEncoder> make(const TokenTable& tokens);
 
-  // Tokens for whose id `usable` is false are split until their parts are usable or single
-  // characters, like SentencePiece's resegmentation with a restricted vocabulary.
+  // Tokens that are not `usable` are split until their parts are, or are single characters.
   void restrict_to(std::vector<bool> usable) { usable_ = std::move(usable); }
 
   // Appends the ids of word_sign + word, where word is valid UTF-8 without space. A character

@@ -9,8 +9,7 @@
 
 namespace tx {
 
-// The names of a vocabulary's languages for users, in the order of the model's list: "deu_Latn", or
-// "de" for the token __de__. Empty for other vocabularies.
+// The names of a vocabulary's languages for users, in order: "deu_Latn", or "de" for __de__.
 std::vector<std::string> language_names(const Vocabulary& vocabulary);
 bool has_languages(const Vocabulary& vocabulary);
 bool is_language(const Vocabulary& vocabulary, int id);

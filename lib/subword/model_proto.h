@@ -35,8 +35,7 @@ SentencePieceSettings check_model_proto(std::string_view bytes, const std::strin
 // The bytes to append to a ModelProto message to add these user-defined pieces.
 std::string user_piece_fields(const std::vector<std::string>& texts);
 
-// SentencePiece finds at most this many user-defined pieces that begin at the same position; with
-// more it writes beyond the end of its table.
+// SentencePiece writes beyond its table if more user-defined pieces begin at a position.
 inline constexpr size_t max_nested_pieces = 64;
 // The first text that begins with that many of the others, or empty.
 std::string_view nested_too_deep(std::vector<std::string_view> texts);

@@ -44,8 +44,7 @@ struct ListedPiece {
   bool byte = false;     // <0x00> etc.
 };
 
-// Any SentencePiece model as a tokenizer: the texts of the pieces of a text, as by spm_encode.
-// Accepts models with other special ids, and does not restore the text.
+// Any SentencePiece model as a tokenizer, as spm_encode, with any special ids. No decoding.
 class PieceSplitter {
  public:
   // `bytes` of a .model file; throws DataError that begins with `where` (the file's name).

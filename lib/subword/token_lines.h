@@ -18,8 +18,7 @@ using LineMap = std::function<void(std::string& line, int64_t number)>;
 // lines before the first for which `map` throws, for any number of threads.
 void map_lines(TextReader& in, int threads, Writer& out, const LineMap& map);
 
-// Tokens, or with `ids` decimal ids, joined by single spaces; and the inverse: a word that is not a
-// token (id) of the vocabulary is a DataError.
+// Tokens, or with `ids` decimal ids, joined by spaces; and the inverse. DataError: no such token.
 std::string join_tokens(const Vocabulary& vocabulary, std::span<const int> tokens, bool ids);
 std::vector<int> split_tokens(const Vocabulary& vocabulary, std::string_view line, bool ids);
 

@@ -22,8 +22,7 @@ void each_word(std::string_view line, F&& f) {
   }
 }
 
-// Replaces the block's lines by its distinct words, each followed by '\n' and its count, so that
-// the shared table is updated once per word and block.
+// Replaces the block's lines by its distinct words with counts: one update per word and block.
 void count_words_of(Block& block) {
   WordCounts counts;
   std::string word;

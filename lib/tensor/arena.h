@@ -44,8 +44,7 @@ class Arena {
   bool fresh_ = true;
 };
 
-// Allocates ranges of the numbers 0 .. size - 1, such as cache rows. First fit; adjacent free
-// ranges are merged; a range may be returned in parts.
+// Allocates ranges of 0 .. size - 1, such as cache rows: first fit; returned in whole or in parts.
 class RangeAllocator {
  public:
   explicit RangeAllocator(int64_t size = 0) : size_(size) {
@@ -89,8 +88,7 @@ class RangeAllocator {
   std::map<int64_t, int64_t> free_;  // first -> count
 };
 
-// Whether the backend records a step's work and launches it again (CUDA graphs, see replay() in
-// kernels/interface.inc); other backends run it every time.
+// Whether the backend records a step's work and launches it again (replay(), CUDA graphs).
 inline bool replays(Backend& backend) { return backend->has_own_memory(); }
 
 // Runs `work`, or launches the work recorded with the same key.

@@ -52,8 +52,7 @@ bool joins(char32_t c) { return c == 0xA0 || c == 0x2007 || c == 0x202F; }  // n
 char32_t code_point_at(std::string_view line, size_t i) { return next_code_point(line, i); }
 bool space_at(std::string_view line, size_t i) { return is_white_space(code_point_at(line, i)); }
 
-// The position after the marks that close a sentence, if any begin at i; `free` is set if one of
-// them needs no space. French has a space before a closing guillemet.
+// The position after the marks that close a sentence from i on; `free`: one needs no space.
 size_t skip_marks(std::string_view line, size_t i, bool& free) {
   for (size_t next = i; next < line.size(); i = next) {
     char32_t c = next_code_point(line, next);

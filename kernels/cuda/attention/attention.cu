@@ -87,8 +87,7 @@ TX_DEVICE void drop_weights(const uint32_t* kept, int groups, Product16 (&c)[ste
   }
 }
 
-// Scores become weights, not yet divided by their sum; the sums so far are scaled to match.
-// seen[h]: the keys of this step that row h sees.
+// Scores become weights, not yet divided by their sum. seen[h]: the keys that row h sees.
 template <int D>
 TX_DEVICE void softmax_step(Group<D>& group, Product16 (&c)[step_groups], int groups,
                             const int (&seen)[2], float scale) {

@@ -172,8 +172,7 @@ TX_DEVICE void add_dq(const bf16* k, QueryGroup<D>& group, int groups, Product16
   }
 }
 
-// dq and the dots of a tile of queries from q0 on of one query head per unit. Up to 32 keys are
-// visited once, more are visited twice: for the dots, then for dq.
+// dq and the dots of a tile of queries of one head per unit. More than 32 keys are visited twice.
 template <int D>
 TX_DEVICE void query_tile(const Attention& p, const AttentionGradient& g, float* dots, Held& w,
                           HeldTiles<D> shared, int reader, int q0) {

@@ -146,8 +146,7 @@ TX_DEVICE void attend(const CachedAttention& p, Share& w, Combined<parts>* combi
   }
 }
 
-// Grid: groups of `rows` rows, groups of heads_each heads. The number of blocks per multiprocessor
-// is low enough that no registers are spilled.
+// Grid: groups of `rows` rows, of heads_each heads; few blocks, so that no registers are spilled.
 template <class T, int rows, int parts, bool packed>
 __global__ void __launch_bounds__(warps* warp_size, rows* parts > 4               ? 2
                                                     : rows * parts > 1 || !packed ? 3

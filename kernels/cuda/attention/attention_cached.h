@@ -91,8 +91,7 @@ TX_DEVICE int warp_index() { return int(threadIdx.x) / warp_size; }
 TX_DEVICE int warp_lane() { return int(threadIdx.x) % warp_size; }
 TX_DEVICE int lane_columns() { return int(threadIdx.x) % team_lanes * 8; }
 
-// The work of a warp: `here` rows from `row` on, one head, values from `column` on, and either all
-// keys or its share of the keys of the block.
+// The work of a warp: `here` rows from `row` on, one head, and all keys or its share of them.
 struct Share {
   Keys keys;
   int row, here, head, kv_head, column;
@@ -191,8 +190,7 @@ TX_DEVICE void absorb(const CachedAttention& p, const Share& w, const Step<T, pa
   }
 }
 
-// One step of a team for all rows. With one part, d_k is at most a chunk, and each row's scores are
-// used at once, which saves registers.
+// One step of a team for all rows. With one part, each row's scores are used at once.
 template <class T, int rows, int parts, bool packed>
 TX_DEVICE void take_step(const CachedAttention& p, const Share& w, int j0,
                          Running<parts> (&running)[rows]) {

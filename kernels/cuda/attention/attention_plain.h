@@ -105,8 +105,7 @@ TX_DEVICE void assign(Rows<T> to, int first, int column, const float (&sum)[rows
   }
 }
 
-// Bit i: whether the lane's key first_key + lane is kept for query first + 4 warp + i. Each of
-// 16 lanes makes one draw.
+// Bit i: whether the lane's key is kept for query first + 4 warp + i. 16 lanes make one draw each.
 TX_DEVICE uint32_t kept_rows(const Attention& p, Span queries, int first, int first_key, int head) {
   if (p.drop.threshold == 0) return ~0u;
   const int lane = lane_index(), mine = first + warp_index() * rows_each + lane / 4 % rows_each;

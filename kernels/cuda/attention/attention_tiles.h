@@ -71,8 +71,7 @@ TX_DEVICE Sight sight_of(const Attention& p, int q0, int k0, int keys) {
 
 using Product16 = float[2][4];  // c[n][2 h + e]: row tile_row(h), column tile_column(n) + e
 
-// Copies rows first .. of `from` to a tile of up to `most` rows; zeros beyond the rows of `from`
-// (up to a whole group) and beyond its columns.
+// Copies rows first .. of `from` to a tile of up to `most` rows, with zeros beyond its end.
 template <int D>
 TX_DEVICE void load_tile(bf16* to, Rows<const bf16> from, int first, int most, bool packed) {
   constexpr int each = D / 8;
@@ -183,8 +182,7 @@ TX_DEVICE void transpose(uint32_t (&w)[4], int lane) {
     }
 }
 
-// Rows first .. first + 15 of `to` = sum * factor[half of the rows]. The lanes of a row hold two
-// columns of every 8; exchanged, each writes 8 at once.
+// Rows first .. first + 15 of `to` = sum * factor[half of the rows]. Each lane writes 8 at once.
 template <int D>
 TX_DEVICE void assign(Rows<bf16> to, int first, const float (&sum)[D / 8][4],
                       const float (&factor)[2], bool packed) {

@@ -80,8 +80,7 @@ class Elements {
   int64_t first_, k_ = 0;
 };
 
-// A block of (rows / warp_rows) x (cols / warp_cols) warps; `stages` slices are in shared memory,
-// of which stages - 1 may still be in flight.
+// A block of (rows / warp_rows) x (cols / warp_cols) warps; `stages` slices in shared memory.
 template <int index, int warp_rows, int warp_cols, int stage_count>
 struct Tile {
   static constexpr int rows = tensor_tiles[index].rows, cols = tensor_tiles[index].cols;

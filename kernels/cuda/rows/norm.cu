@@ -34,8 +34,7 @@ TX_DEVICE float of_first(float x, float* part) {
   return first;
 }
 
-// x + dropout(sub) of an octet, rounded to the storage type and stored: statistics, forward and
-// backward see the same numbers. Without x it is sub.
+// x + dropout(sub) of an octet, rounded to the storage type and stored. Without x it is sub.
 template <class T>
 TX_DEVICE void add_octet(const AddNorm& p, int64_t row, int64_t column, int count,
                          const RowMask& mask, const Octet<T>& x, const Octet<T>& sub,

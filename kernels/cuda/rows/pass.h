@@ -18,8 +18,7 @@ void add_parts(const Cuda::State& state, const float* partial, int64_t parts, Ma
 
 constexpr int pass_threads = 256;
 
-// The threads of a block form rows of 2^shift octets, each thread with at_once rows; `tiles` blocks
-// cover a row.
+// A block's threads form rows of 2^shift octets, at_once rows each; `tiles` blocks cover a row.
 struct PassShape {
   int64_t rows, cols;
   int shift;

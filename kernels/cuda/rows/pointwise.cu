@@ -36,8 +36,7 @@ struct Activate {
   }
 };
 
-// dx of activate from what forward stored. relu keeps its output, which is 0 where the mask
-// dropped it. `drop` is off for relu and `scale` is that of its mask.
+// dx of activate from what forward stored. relu keeps its output, 0 where dropped: `drop` is off.
 template <class T, Activation activation>
 struct ActivateBackward {
   static constexpr int at_once = rows_at_once<T>;

@@ -43,8 +43,7 @@ class LogitRow {
     }
   }
 
-  // f(pack, its first column, how many of its elements exist) over the thread's packs in order. The
-  // last argument is known to the compiler for whole packs.
+  // f(pack, its first column, how many of its elements exist) over the thread's packs in order.
   template <class F>
   TX_DEVICE void each(F&& f) const {
     for (int p = int(threadIdx.x); p * per < columns_; p += int(blockDim.x)) {

@@ -11,8 +11,7 @@ struct SoughtLibrary {
   std::vector<std::string> pip;    // directories of Python packages, below nvidia/
 };
 
-// Paths to try, in order: the loader's, CUDA toolkits, Python packages (of the active environment,
-// which may be conda's, of the user, of the system).
+// Paths to try, in order: the loader's, CUDA toolkits, Python packages (environment, user, system).
 std::vector<std::string> library_places(const SoughtLibrary& library);
 // A handle of the first that can be opened, else null. `tried` gets a line of each failure.
 void* open_first(const SoughtLibrary& library, std::string& tried);

@@ -94,8 +94,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Polls until the stream has finished, without a pause for the first 20 ms. Every 100 ms calls
-// `look` with the time waited so far.
+// Polls until the stream has finished; every 100 ms calls `look` with the time waited so far.
 template <class Look>
 cudaError_t poll(cudaStream_t stream, const Look& look) {
   using std::chrono::microseconds, std::chrono::milliseconds;

@@ -48,8 +48,7 @@ TX_DEVICE void ldmatrix_x4_transposed(uint32_t (&r)[4], const void* row) {
                : "memory");
 }
 
-// 16 bytes from global to shared memory, aligned, the first `bytes` (0 to 16) read and the rest
-// zero. Done after commit() and wait(), seen by others after a barrier.
+// 16 aligned bytes from global to shared memory, zero after the first `bytes`; see wait().
 TX_DEVICE void copy_async_16(void* shared, const void* global, int bytes) {
   const uint32_t at = uint32_t(__cvta_generic_to_shared(shared));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(global), "r"(bytes)

@@ -1,5 +1,4 @@
-// The profile of the CUDA backend (tx-train --profile): each call is timed by events and counted by
-// group, with the bytes that it moves and the FLOPs that it computes.
+// The profile of the CUDA backend (tx-train --profile): each call is timed by events, by group.
 #pragma once
 #include <string>
 #include <vector>

@@ -197,8 +197,7 @@ FairseqFiles read_fairseq(const std::string& directory) {
   return in;
 }
 
-// config.json, vocab-src.json, vocab-tgt.json. Tokens are converted to subword-nmt's notation:
-// "ab</w>" becomes "ab", "ab" becomes "ab@@".
+// config.json, vocab-src.json, vocab-tgt.json. "ab</w>" becomes "ab", "ab" becomes "ab@@".
 FairseqFiles read_fsmt(const std::string& directory, const ModelSettings& settings) {
   FairseqFiles in;
   in.where = directory + "/config.json";

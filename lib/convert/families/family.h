@@ -21,15 +21,13 @@ struct ForeignModel {
   std::shared_ptr<const ForeignTensors> from;  // the tensors that the weights are read from
 };
 
-// Appended to the bytes of a SentencePiece model: a second normalizer_spec (3), which protocol
-// buffers merge into the first, with add_dummy_prefix (3) off.
+// Appended to a SentencePiece model: a second normalizer_spec (3) with add_dummy_prefix (3) off.
 inline constexpr std::string_view without_prefix{"\x1A\x02\x18\x00", 4};
 
 // Limit on a configuration's layers per stack, checked before the parameter table is built.
 inline constexpr int64_t max_layers = 1000;
 
-// Reads a Hugging Face directory (config.json names the family), a fairseq checkpoint or a Marian
-// model. DataError: not recognised, or not supported.
+// Reads a Hugging Face directory, a fairseq checkpoint or a Marian model. DataError: none of these.
 ForeignModel import_model(const std::string& directory);
 
 ForeignModel import_marian(const std::string& directory, const ModelSettings& settings);

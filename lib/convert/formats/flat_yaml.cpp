@@ -100,8 +100,7 @@ class FlatYaml {
     return key;
   }
 
-  // A key that PyYAML writes on a line of its own, because it is long or has escape sequences:
-  // "? KEY", then ": VALUE" on the next line.
+  // A key that PyYAML writes on a line of its own: "? KEY", then ": VALUE" on the next line.
   std::string read_long_key() {
     rest_.remove_prefix(2);
     skip_blanks(rest_);

@@ -75,8 +75,7 @@ void read_archive(TorchFile& file, ArchiveMemory& memory, std::string_view bytes
   add_tensors(file, storages);
 }
 
-// Pickles of the magic number, version, machine, object and storage keys; then for each key u64
-// elements and the data.
+// Pickles of magic number, version, machine, object, keys; then per key u64 elements and the data.
 void read_pickles(TorchFile& file, std::string_view bytes) {
   const std::string& path = file.tensors.where();
   for (int i = 0; i < 2; ++i) {

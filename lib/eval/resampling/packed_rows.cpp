@@ -20,8 +20,7 @@ double largest(std::span<const double> numbers) {
   return max;
 }
 
-// The number of vectors of a row of `size` numbers: 1, 2, or a multiple of 4, so that a row does
-// not straddle more cache lines than necessary.
+// The number of vectors of a row of `size` numbers: 1, 2 or a multiple of 4, as cache lines.
 size_t vectors_of(size_t size) {
   const size_t vectors = (size + lanes - 1) / lanes;
   return vectors <= 2 ? vectors : (vectors + 3) / 4 * 4;
@@ -47,8 +46,7 @@ void sum_blocks(size_t count, size_t block, size_t part, std::span<T> sums,
   }
 }
 
-// Splits the `width` vectors of a row into groups that fit in registers: calls f(part, n) for the
-// vectors part..part + n - 1, where n is a compile-time constant.
+// Splits a row's `width` vectors into groups that fit in registers: calls f(part, n), n constant.
 template <class F>
 void by_parts(size_t width, const F& f) {
   if (width == 1) return f(0, std::integral_constant<size_t, 1>());

@@ -18,8 +18,7 @@ struct alignas(64) CacheLine {
 // For sums of as many rows as there are, drawn with replacement.
 class PackedRows {
  public:
-  // rows (count,size). No value if a number is not an integer from 0 to 4095, or a sum could exceed
-  // 2^24, above which single precision rounds.
+  // rows (count,size). No value: not integers from 0 to 4095, or a sum could exceed 2^24.
   static std::optional<PackedRows> make(std::span<const double> rows, size_t size);
   // sums (size) of the rows `indices`, at most as many as there are rows.
   void sum(std::span<const uint32_t> indices, std::span<float> sums) const;

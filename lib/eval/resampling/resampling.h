@@ -25,8 +25,7 @@ struct Resampling {
   int threads = 1;  // do not affect the result
 };
 
-// The scores of `count` corpora drawn with replacement, for each system, with the same draws. All
-// have the same number of segments, at least one.
+// The scores of `count` corpora drawn with replacement, with the same draws for each system.
 std::vector<std::vector<double>> bootstrap(std::span<const SystemRows> systems,
                                            const Resampling& resampling);
 

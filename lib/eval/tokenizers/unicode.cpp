@@ -19,8 +19,7 @@ struct Range {
   char32_t first, last;
 };
 
-// Characters that do not end a word for the sigma rule (Case_Ignorable): marks, modifiers and
-// punctuation inside words, of scripts with upper and lower case.
+// Characters that do not end a word for the sigma rule (Case_Ignorable), of scripts with case.
 constexpr Range ignorable_ranges[] = {
     {'\'', '\''},     {'.', '.'},       {':', ':'},       {'^', '^'},       {'`', '`'},
     {0xA8, 0xA8},     {0xAD, 0xAD},     {0xAF, 0xAF},     {0xB4, 0xB4},     {0xB7, 0xB8},

@@ -1,5 +1,4 @@
-// Rules for the punctuation of Western text that the tokenizers of mteval-v13a and tercom share,
-// and the tokenizer of tercom.
+// Rules for Western punctuation that mteval-v13a and tercom share, and the tokenizer of tercom.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,8 +11,7 @@ namespace tx {
 // Replaces every occurrence, left to right.
 void replace_all(std::string& text, std::string_view from, std::string_view to);
 
-// Resolves &quot; &amp; &lt; &gt;, one after another: "&amp;lt;" becomes "<", "&amp;quot;" becomes
-// "&quot;".
+// Resolves &quot; &amp; &lt; &gt;, one after another: "&amp;lt;" becomes "<".
 void resolve_entities(std::string& text);
 
 // Splits hyphenated words of tokenized text, "rich-text" -> "rich ##AT##-##AT## text", as the

@@ -168,8 +168,7 @@ void CodesTable::read_version(std::string_view line, const std::string& place) {
                     "' are not supported; 0.1 and 0.2 are");
 }
 
-// learn-bpe merges characters and what it has merged before; other lines of two words, such as
-// tokens with their counts, are not its codes.
+// learn-bpe merges characters and what it has merged before; other lines are not its codes.
 void CodesTable::check(const std::vector<Halves>& pairs, const std::string& name) const {
   std::unordered_set<std::string> made;
   size_t unknown = 0;

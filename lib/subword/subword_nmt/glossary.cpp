@@ -20,8 +20,7 @@ constexpr char boundary[] = R"((?:(?<=[\p{L}\p{N}_])(?![\p{L}\p{N}_])|)"
 
 std::string literal(char32_t c) { return formatted("\\x{%x}", unsigned(c)); }
 
-// Translates expressions of Python's re to PCRE2: characters become \x{...}, sets their members in
-// Python, and what PCRE2 reads alike stays.
+// Translates Python's re to PCRE2: characters to \x{...}, sets to their members; the rest stays.
 class PythonRegex {
  public:
   explicit PythonRegex(std::string_view text) : text_(text) {

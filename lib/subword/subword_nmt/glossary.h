@@ -10,8 +10,7 @@ struct pcre2_real_code_8;
 
 namespace tx {
 
-// The expression in the syntax of PCRE2 with UTF and UCP. UsageError for what is not supported;
-// most of what is malformed is left to PCRE2.
+// The expression for PCRE2 with UTF and UCP. UsageError: not supported; PCRE2 checks the rest.
 std::string pcre2_syntax(std::string_view expression);
 
 // Parts of words that are not segmented: names, tags, placeholders.
