@@ -12,10 +12,9 @@ namespace tx {
 
 constexpr size_t mover_id_bytes = 128;  // size of mover_id()
 
-// Moves bytes of a backend's memory between the ranks of a training. It never adds: kernels do, in
-// an order that does not depend on the ranks. Pointers are to the backend's memory. Calls are
-// enqueued in the stream of the backend's kernels, never in recorded work (replay()); every rank
-// must make the same calls in the same order. Error if the library reports a failure, or a rank is
+// Moves bytes of a backend's memory between the ranks of a training; kernels add, in an order that
+// does not depend on the ranks. Calls are enqueued in the stream of the backend's kernels, never in
+// recorded work (replay()), by every rank in the same order. Error: the library fails, or a rank is
 // gone.
 struct Mover {
   virtual ~Mover() = default;  // called on all ranks; during an exception does not wait

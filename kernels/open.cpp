@@ -61,10 +61,9 @@ const char* blas_kernels() {
 const KernelLibrary& open_kernels(const std::string& name) {
   const std::string path = library_path("lib" + name + ".so");
   // Two programs on two cores whose threads spin for libgomp's default of 300,000 rounds fall to a
-  // tenth of their speed. With 600 rounds a single program keeps 98 % of its speed, and two
-  // together have 97 % of the throughput of one. Fewer rounds slow down a single program; 1,000
-  // rounds cost two programs 8 % (tests/bench/RESULTS.md). OpenBLAS would start threads when it is
-  // loaded, but the kernels distribute the work themselves.
+  // tenth of their speed. With 600 rounds a single program keeps 98 % of its speed, two together 97
+  // % of the throughput of one; with 1,000 they lose 8 % (tests/bench/RESULTS.md). OpenBLAS would
+  // start threads when loaded, but the kernels distribute the work themselves.
   const Setting rounds({"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"}, "600");
   const Setting blas_threads({"OPENBLAS_NUM_THREADS"}, "1");
   const Setting blas({"OPENBLAS_CORETYPE"}, blas_kernels());

@@ -1,7 +1,6 @@
 // The profile of a backend (tx-train --profile): kernel calls by group, with the bytes that they
 // move and the FLOPs that they compute, and the roofline: the minimum time of that work, limited by
-// memory bandwidth or by the rate of products. Backends measure the time. Independent of CUDA and
-// OpenMP.
+// memory bandwidth or by the rate of products. Backends measure the time.
 #pragma once
 #include <algorithm>
 #include <compare>

@@ -1,9 +1,6 @@
-// Attention of single queries over cached keys and values (decoding). As many keys are processed at
-// a time as a vector has lanes, so that their dot products are summed across lanes together.
-//
-// Consecutive rows whose first keys are the same (hypotheses of a sentence) form a team, which
-// loads the shared keys and values once. The order of a row's sums does not depend on the team, so
-// neither do its bits.
+// Attention of single queries over cached keys and values (decoding), as many keys at a time as a
+// vector has lanes. Consecutive rows whose first keys are the same (hypotheses of a sentence) form
+// a team, which loads the shared keys and values once. A row's bits do not depend on the team.
 #include <algorithm>
 #include <cstring>
 #include <numeric>

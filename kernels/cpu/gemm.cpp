@@ -33,11 +33,9 @@ namespace {
 enum class Library { blas, onednn, own };
 
 // With AVX-512, oneDNN's brgemm is faster than OpenBLAS in f32: by 5-10 % on Zen 4, and twice as
-// fast where OpenBLAS uses its Haswell kernels. Without AVX-512, oneDNN's gemm:jit is no faster. In
-// bf16 on Zen 4 our own loops are within 3 % of oneDNN's, and 10 % slower at 128 inputs; with AMX
-// oneDNN is much faster.
-// Without fast bf16 instructions our own loops widen bf16; oneDNN 2.6 has no bf16 product below
-// AVX-512.
+// fast where OpenBLAS uses its Haswell kernels; without, it is no faster. In bf16 on Zen 4 our own
+// loops are within 3 % of oneDNN's (10 % at 128 inputs); with AMX oneDNN is much faster. Below
+// AVX-512 oneDNN 2.6 has no bf16 product: our own loops widen bf16.
 Library library_for(DType t) {
   if (t == DType::f64) return Library::blas;
   if (t == DType::f32) return OneDnn::has_avx512() ? Library::onednn : Library::blas;

@@ -1,6 +1,4 @@
-// Internals of the products, shared by cpu.cpp, gemm*.cpp and their tests. Not for users of
-// kernels/.
-//
+// Internals of the products, shared by cpu.cpp, gemm*.cpp and their tests:
 //   gemm.cpp           checks, the choice of library, the members of Cpu
 //   gemm_blas.cpp      f64 and f32 through OpenBLAS
 //   gemm_onednn.cpp    f32 on AVX-512 and bf16 by fast bf16 instructions through oneDNN

@@ -1,7 +1,6 @@
-// Our own products: packing of matrices into panels, which the innermost loops read sequentially,
-// and the outer loops. Every element is summed over k in the same order by the same instructions,
-// independently of its block of rows and of the thread; OpenBLAS and oneDNN's gemm:jit choose the
-// order by the number of rows.
+// Our own products: packing into panels, which the innermost loops read sequentially, and the outer
+// loops. Every element is summed over k in the same order by the same instructions, whatever its
+// block of rows and its thread (with OpenBLAS and gemm:jit the number of rows decides).
 #include <algorithm>
 #include <cstring>
 #include <limits>

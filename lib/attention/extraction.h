@@ -45,10 +45,9 @@ class Extraction {
   Extraction(const Extraction&) = delete;
   Extraction& operator=(const Extraction&) = delete;
 
-  // ids: the input of each side, for an encoder ids and <eos>, for a decoder <bos> and the previous
-  // ids. labels: the ids that the last side's rows predict, used with selection.log_p. No list is
-  // empty or longer than the transformer's longest(). DataError: values that are not finite (a
-  // damaged model).
+  // ids: the input of each side (encoder: ids and <eos>; decoder: <bos> and the previous ids); none
+  // is empty or longer than longest(). labels: the ids that the last side's rows predict, for
+  // selection.log_p. DataError: values that are not finite (a damaged model).
   Extracted run(const std::vector<std::vector<int>>& ids, std::span<const int> labels = {});
 
  private:

@@ -1,7 +1,5 @@
-// Failpoints: places where a test kills this process as a power failure would. The environment
-// variable TX_FAILPOINT selects one: "PLACE", or "PLACE:N" for the N-th time that it is reached
-// (from 1). Without it a failpoint does nothing. The places of a save, in order:
-//
+// Failpoints: places where a test kills this process as a power failure would. TX_FAILPOINT selects
+// one: "PLACE", or "PLACE:N" for the N-th time that it is reached (from 1). In a save, in order:
 //   sync         any file of the run is written under its temporary name, before fsync
 //   rename       after fsync, before it is renamed
 //   renamed      after the rename, before fsync of the directory
@@ -12,8 +10,7 @@
 //   best         between the two links
 //   prune        before old checkpoints are deleted
 //   pruning      between two deletions
-//   rewind       --on-spike rewind: weights and links are those of the earlier checkpoint, the
-//                later ones still exist
+//   rewind       --on-spike rewind: weights and links are earlier ones, the later files still exist
 //   rewound      the later ones are deleted, the log is not yet truncated
 #pragma once
 

@@ -9,10 +9,9 @@
 
 namespace tx {
 
-// Reads lines, which end in '\n' only (CR, NUL, U+2028 are data). Gzip input is recognised by its
-// magic bytes and decompressed, also from a pipe. Never seeks, so FIFOs and process substitutions
-// work. A byte order mark before the first line is skipped; archives, other compression, UTF-16 or
-// UTF-32, test sets in SGML or XML and models are a DataError that names a command to convert them.
+// Reads lines, which end in '\n' only. Gzip input is recognised and decompressed, also from a pipe.
+// Never seeks. A byte order mark before the first line is skipped; archives, other compression,
+// UTF-16 or UTF-32, SGML, XML and models are a DataError that names a command to convert them.
 class LineReader {
  public:
   // Throws IoError, also for a directory. A FIFO need not have a writer yet.

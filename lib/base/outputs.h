@@ -5,10 +5,9 @@
 
 namespace tx {
 
-// UsageError if writing `output` would destroy an input, under any name (links are followed): the
-// file is one of `inputs` or standard input, it is in a directory among them that is not a run
-// directory, or it is one of a run directory's own files. Devices, pipes and "-" are always
-// accepted. `option` is the option that names the output. IoError if the file may not be written.
+// UsageError, naming `option`, if writing `output` would destroy an input, under any name: it is
+// one of `inputs` or standard input, in a directory among them that is not a run directory, or one
+// of a run directory's own files. Devices, pipes and "-" pass. IoError if it may not be written.
 void check_output(const std::string& option, const std::string& output,
                   const std::vector<std::string>& inputs);
 

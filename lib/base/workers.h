@@ -26,13 +26,12 @@ struct Block {
   int64_t first_line = 1;  // number of lines[0] in the input, from 1
 };
 
-// Reads blocks with `read` (false at the end), processes each with `work` on `threads` threads (or
-// fewer, if not all can be started), and passes the results to `write` in the order of reading.
-// read and write are each called from one thread. At most 2 x threads + 2 blocks are in memory. An
-// exception stops everything and is rethrown here after the blocks before it are written, so the
-// output before an error does not depend on the number of threads. A block without lines is
-// dropped: a `read` that waits for a slow writer returns one from time to time, so that a failure
-// is noticed without waiting for a line.
+// Reads blocks with `read` (false at the end), processes each with `work` on up to `threads`
+// threads, and passes the results to `write` in the order of reading. read and write are each
+// called from one thread. At most 2 x threads + 2 blocks are in memory. An exception stops
+// everything and is rethrown here after the blocks before it are written, whatever the number of
+// threads. A block without lines is dropped: a `read` that waits for a slow writer returns one from
+// time to time, so that a failure is noticed.
 void ordered_workers(int threads, const std::function<bool(Block&)>& read,
                      const std::function<void(Block&)>& work,
                      const std::function<void(const Block&)>& write);

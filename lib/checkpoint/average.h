@@ -25,11 +25,9 @@ struct AverageOptions {
 std::vector<std::string> models_to_average(const AverageOptions& options, const Log& log);
 
 // Writes the mean, atomically: summed in double, rounded once to fp32 and then to the type of the
-// output. Inputs are mapped, and the output is computed while it is written, so memory does not
-// grow with the number or size of the models. DataError names the file and the difference if
-// configurations, vocabularies or tensors differ, or the tensor with values that are not finite.
-// The provenance lists the inputs, tx-model(5); the bytes depend only on the inputs and the options
-// except `out`.
+// output, in memory that does not grow with the models. DataError names the file and the difference
+// if configurations, vocabularies or tensors differ, or the tensor with values that are not finite.
+// The provenance lists the inputs, tx-model(5); the bytes do not depend on `out`.
 void average_models(const AverageOptions& options, const Log& log);
 
 }  // namespace tx

@@ -26,8 +26,7 @@ struct HeaderError {
   std::string what;
 };
 
-// Reads a header event by event instead of into a tree: the parser stops at anything that does not
-// have exactly the form
+// Reads a header event by event: the parser stops at anything that does not have exactly the form
 //   {"__metadata__": {KEY: STRING, ...},
 //    NAME: {"dtype": STRING, "shape": [N, ...], "data_offsets": [N, N]}, ...}
 // so nesting never grows, and duplicate keys are detected (a tree silently keeps one of them).

@@ -1,10 +1,8 @@
 // CTranslate2's directory: model.bin (version 6), config.json, the tokens of each vocabulary as
-// JSON, and the subword models, which CTranslate2 itself does not read.
-//
-// model.bin, little-endian: u32 6; the class; u32 its revision; u32 count, then the variables
-// sorted by name (name, u8 rank, u32 dims, u8 dtype, u32 bytes, data); u32 count, then aliases
-// (name, the variable that it stands for). A string is a u16 length that counts its NUL, then its
-// bytes.
+// JSON, and the subword models, for users. model.bin, little-endian: u32 6; the class; u32 its
+// revision; u32 count, then the variables sorted by name (name, u8 rank, u32 dims, u8 dtype, u32
+// bytes, data); u32 count, then aliases (name, the variable that it stands for). A string is a u16
+// length that counts its NUL, then its bytes.
 #include <algorithm>
 #include <bit>
 #include <limits>

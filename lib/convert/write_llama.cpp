@@ -1,7 +1,6 @@
 // A directory of Hugging Face's LlamaForCausalLM: config.json, generation_config.json,
 // model.safetensors, tokenizer.model and the tokenizer's settings. Llama does not scale its
-// embedding: a scaled one is written multiplied by sqrt(d_model), with the output matrix as a
-// separate tensor.
+// embedding: a scaled one is written multiplied, with the output matrix as a separate tensor.
 #include <cmath>
 #include <numeric>
 

@@ -1,9 +1,7 @@
 // A directory of Hugging Face's MarianMT: config.json, model.safetensors, vocab.json, source.spm,
-// target.spm and the settings of its tokenizer and its search.
-//
-// MarianMT has the sines in the first half of a position's vector and the cosines in the second; tx
-// interleaves them. The d_model dimensions of all weights are permuted accordingly, which leaves
-// the model the same: dimension 2i becomes i, dimension 2i + 1 becomes d_model / 2 + i.
+// target.spm and the settings of its tokenizer and its search. MarianMT has the sines in the first
+// half of a position's vector, tx interleaves them: so the d_model dimensions of all weights are
+// permuted, 2i becomes i, 2i + 1 becomes d_model / 2 + i.
 #include "lib/base/error.h"
 #include "lib/checkpoint/transfer.h"
 #include "lib/convert/families/family.h"

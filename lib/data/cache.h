@@ -1,7 +1,6 @@
-// The id cache: tokenised text as ids in one memory-mapped file, written once and shared between
-// runs; tx-cache(5) has the format. Line n of all K sides (1: a language model's text; 2: source,
-// target) belong together as a "pair". For a language model with documents, a pair is one of the
-// sequences they are cut into (documents.h).
+// The id cache, tx-cache(5): tokenised text as ids in one memory-mapped file, written once and
+// shared between runs. Line n of all K sides (1: a language model's text; 2: source, target) is a
+// "pair"; with documents, a pair is one of the sequences they are cut into (documents.h).
 #pragma once
 #include <cstdint>
 #include <span>

@@ -1,7 +1,6 @@
 // Training targets made from text alone. Masked language model (Devlin et al., 2019): 15 % of the
 // tokens are predicted; of these 80 % are replaced by the mask, 10 % by a random token and 10 %
-// kept. Like dropout, the choice depends only on the seed, the epoch, the sentence's index in the
-// epoch's order and the position, not on packing or resuming.
+// kept, by the seed, the epoch, the sentence's index in the epoch's order and the position alone.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -24,8 +23,7 @@ void mask_tokens(const MaskedSentence& sentence, int vocabulary, std::span<int32
 
 // Span corruption (Raffel et al., 2020) for an encoder-decoder: spans of 3 tokens on average, 15 %
 // of all tokens, are removed. In the source a sentinel replaces each span; the target lists the
-// sentinels, each followed by its span. The choice of spans depends on the same values as masks,
-// the number of spans only on the text's length.
+// sentinels, each followed by its span. The choice depends on the same values as masks.
 struct SpanCounts {
   int taken, spans;  // removed tokens, spans
 };

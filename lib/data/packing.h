@@ -31,9 +31,8 @@ struct BatchLinks {
 };
 
 // The last side is the target, and the only one of a language model. The first `sentences`
-// sentences are real, the others dummies (ids <pad>, labels no_label). Every batch has at least one
-// dummy, with at least one row on each side. A dummy has at most longest_dummy rows, or more if
-// another side has too few rows left for more dummies.
+// sentences are real, the others dummies (ids <pad>, labels no_label), at least one, of at least
+// one row on each side and at most longest_dummy rows unless another side has too few rows left.
 struct Batch {
   std::vector<BatchSide> sides;
   // (T) of the target: tokens, then <eos> or a continued document's next token. no_label: no loss.

@@ -10,9 +10,8 @@
 namespace tx {
 
 // tx-train --parity: runs one step of the given model and text on every device and precision of
-// this machine and compares it, tensor by tensor, with fp32 on the CPU. Prints a table and a
-// verdict. `options` are resolved. Returns the exit status: 0 if the losses and all gradients are
-// within the printed bounds, else 1.
+// this machine and compares it, tensor by tensor, with fp32 on the CPU. `options` are resolved.
+// Returns the exit status: 0 if the losses and all gradients are within the printed bounds, else 1.
 int parity(TrainOptions& options, Options& given, const Log& log);
 
 // tx-train --replay: runs the step of the flight record options.replay again, tx-run(5), prints
@@ -20,10 +19,9 @@ int parity(TrainOptions& options, Options& given, const Log& log);
 int replay(const TrainOptions& options, const Log& log);
 
 // tx-train --selftest-resume: verifies on the user's data that a killed run resumes
-// bit-identically. `arguments` are those of this process. Runs several short trainings with the
-// same options as child processes in a temporary directory, kills one during saves and at other
-// times, resumes it each time, compares all checkpoints and prints the verdict.
-// Returns the exit status: 0 if all bytes are equal, else 1, and keeps the directory.
+// bit-identically. Runs short trainings with these `arguments` as child processes in a temporary
+// directory, kills one during saves and at other times, resumes it each time and compares all
+// checkpoints. Returns the exit status: 0 if all bytes are equal, else 1, and keeps the directory.
 int selftest_resume(const TrainOptions& options, std::vector<std::string> arguments,
                     const Log& log);
 

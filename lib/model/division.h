@@ -1,7 +1,6 @@
 // Sharding of flat blocks over data-parallel ranks (ZeRO stage 1, Rajbhandari et al., 2020): each
 // rank updates only its shards and holds the optimizer state for them. A block is cut into rounds,
-// which are communicated one after another; each round has one shard of equal size per rank, in
-// order.
+// communicated one by one; each round has one shard of equal size per rank, in order.
 #pragma once
 #include <algorithm>
 

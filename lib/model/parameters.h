@@ -1,8 +1,7 @@
 // The parameter table of a model and the flat blocks that hold the weights, their gradients and the
 // optimizer state. The table's order is the layout: q, k, v of a layer are adjacent, so are k, v of
-// the cross-attentions of all layers, and matrices precede vectors. So one product computes several
-// projections, and weight decay applies to one range. The vocabulary is padded with zeros in the
-// blocks, not in files.
+// the cross-attentions of all layers (one product computes them), and matrices precede vectors
+// (weight decay). The vocabulary is padded with zeros in the blocks, not in files.
 #pragma once
 #include <map>
 #include <memory>

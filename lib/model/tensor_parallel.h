@@ -1,7 +1,6 @@
-// Tensor parallelism (Shoeybi et al., 2019): one model over several ranks. Each rank has a shard:
-// some heads of every attention, some columns of every feed-forward layer and some tokens of every
-// vocabulary, and computes with them as with a smaller model. Norms, learned positions and the
-// biases that follow a sum over the ranks are replicated.
+// Tensor parallelism (Shoeybi et al., 2019): each rank has a shard, some heads of every attention,
+// some columns of every feed-forward layer and some tokens of every vocabulary, and computes with
+// them as with a smaller model. Norms, learned positions and biases after a sum are replicated.
 #pragma once
 #include <span>
 #include <vector>

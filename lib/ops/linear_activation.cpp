@@ -1,7 +1,6 @@
-// y = dropout(f(x w^T + b)), the first half of equation 2. Kept: x and, for relu, y itself (it is
-// positive exactly where the slope and the mask are 1); for other activations their input. With a
-// gate, y = dropout(f(gate) * up) (Shazeer 2020), where gate and up are the halves of x w^T + b;
-// their gradient overwrites them.
+// y = dropout(f(x w^T + b)), the first half of equation 2. Kept: x and, for relu, y itself
+// (positive where slope and mask are 1); for other activations their input. With a gate, y =
+// dropout(f(gate) * up) (Shazeer 2020), the halves of x w^T + b, which their gradient overwrites.
 #include "lib/ops/products.h"
 
 namespace tx {

@@ -50,9 +50,8 @@ class World : public Communicator {
  public:
   virtual const std::vector<RankCard>& cards() const = 0;  // of all ranks
   // Ends the run on all ranks, after this rank failed or rank 0 ended the run; returns the exit
-  // status. Rank 0 prints its own reason before the call. On another rank, `why` is sent to rank 0,
-  // which prints it; this rank prints it if rank 0 does not respond. If a rank does not respond,
-  // the run is aborted and the call does not return.
+  // status. Rank 0 prints its own reason before the call and prints the `why` of others, which they
+  // print if it does not respond. If a rank does not respond, the run is aborted.
   virtual int end(int status, const std::string& why) = 0;
   // On rank 0: whether its last exception was caused by another rank.
   virtual bool failed_elsewhere() const = 0;

@@ -26,10 +26,9 @@ struct SentencePieceSettings {
   std::vector<ModelPiece> pieces;  // by id; their texts are views of the model's bytes
 };
 
-// Checks that the bytes are a complete ModelProto message (Protocol Buffers wire format) with
-// pieces, trainer settings and normaliser settings: a file truncated between two fields is a valid
-// message, for which SentencePiece would silently use defaults. The tables of normalisers must not
-// refer outside themselves. Throws DataError that begins with `where`.
+// Checks that the bytes are a complete ModelProto message with pieces, trainer and normaliser
+// settings: SentencePiece would silently use defaults for a truncated file. The tables of
+// normalisers must not refer outside themselves. Throws DataError that begins with `where`.
 SentencePieceSettings check_model_proto(std::string_view bytes, const std::string& where);
 
 // The bytes to append to a ModelProto message to add these user-defined pieces.

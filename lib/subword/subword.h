@@ -1,11 +1,8 @@
-// Subword models: byte-pair encoding with byte fallback by SentencePiece, which only
-// lib/subword/subword.cpp and subword_train.cpp use.
-//
-// decode(encode(x)) == x for every line of valid UTF-8: normalisation is the identity (other
-// normalisations change the text), white space is kept, and U+2581, SentencePiece's sign for the
-// space, is encoded as its three byte tokens (SentencePiece alone would decode it as a space). In a
-// model with sentinels (lib/subword/vocabulary.h) the space before a sentinel is not a token;
-// decode() always writes one.
+// Subword models: byte-pair encoding with byte fallback by SentencePiece. decode(encode(x)) == x
+// for every line of valid UTF-8: normalisation is the identity, white space is kept, and U+2581,
+// SentencePiece's sign for the space, is encoded as its three byte tokens. In a model with
+// sentinels (lib/subword/vocabulary.h) the space before a sentinel is not a token; decode() always
+// writes one.
 #pragma once
 #include <memory>
 #include <string>

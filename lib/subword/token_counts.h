@@ -19,11 +19,10 @@ using TokenCounts = std::vector<std::pair<std::string, int64_t>>;
 // The tokens of a text by descending frequency, ties by id; independent of `threads`.
 TokenCounts count_tokens(TextReader& in, const Vocabulary& vocabulary, int threads);
 
-// The tokens of a file of counts (on each line a token, a tab or a space, and a count) whose count
-// is at least `threshold`, if given, in the order of the file. A token without a count counts 1. A
-// count that is not a number, an empty line or invalid UTF-8 is a DataError with the place.
-// DataError if more than a quarter of the longer tokens are not `known`: a list for another
-// vocabulary.
+// The tokens of a file of counts ("TOKEN COUNT" with a tab or space, or TOKEN, which counts 1)
+// whose count is at least `threshold`, if given, in the order of the file. DataError: a count that
+// is not a number, an empty line, invalid UTF-8, or more than a quarter of the longer tokens are
+// not `known`: a list for another vocabulary.
 std::vector<std::string> read_tokens(const std::string& path, std::optional<int> threshold,
                                      const std::function<bool(const std::string&)>& known);
 

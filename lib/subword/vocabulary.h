@@ -16,9 +16,8 @@
 namespace tx {
 
 // BPE-dropout (Provilkov et al., 2020): each time the best merge is chosen, every candidate is
-// dropped with a probability, so that a word is segmented differently each time. The choice is a
-// pure function of the seed, the epoch and the number of the line: it does not depend on threads,
-// on the order of lines or on other lines.
+// dropped with a probability. The choice is a pure function of the seed, the epoch and the number
+// of the line: it does not depend on threads, on the order of lines or on other lines.
 struct MergeDropout {
   double probability = 0;  // 0: no dropout; 1: no merges, only characters
   uint64_t seed = 1;

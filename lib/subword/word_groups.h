@@ -17,10 +17,9 @@ struct WordGroups {
   bool operator==(const WordGroups&) const = default;
 };
 
-// In a subword model a word begins after white space: tokens of white space only belong to the
-// following word, at the end of a text to the last one. In a list of words every token is a word,
-// except that one that ends in "@@" (subword-nmt) continues in the next. Special tokens (<s>, </s>)
-// are separate words.
+// In a subword model a word begins after white space: tokens of white space belong to the following
+// word, at the end to the last one. In a list of words every token is a word, but one that ends in
+// "@@" (subword-nmt) continues in the next. Special tokens are separate words.
 WordGroups group_words(const Vocabulary& vocabulary, std::span<const int> ids);
 
 // The properties of a token that determine words.

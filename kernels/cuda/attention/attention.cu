@@ -1,8 +1,7 @@
 // softmax(q k^T scale) v of packed sentences on tensor cores (attention_tiles.h). A block takes all
-// queries of one sentence and of two heads, each warp 16 queries of one head, with their keys and
-// values in shared memory. Most sentences have one tile of keys, which is loaded once; for longer
-// ones the softmax is computed online over several tiles. Every query proceeds in steps of 32 keys
-// from key 0 on, so that its bits do not depend on the other queries.
+// queries of one sentence and two heads, each warp 16 queries of one head. Most sentences have one
+// tile of keys; for longer ones the softmax is computed online over several. Every query proceeds
+// in steps of 32 keys from key 0 on, so that its bits do not depend on the other queries.
 #include "kernels/cuda/attention/attention_tiles.h"
 #include "kernels/cuda/runtime/profile.h"
 

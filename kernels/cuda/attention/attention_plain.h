@@ -1,7 +1,6 @@
-// Attention without tensor cores: f32, and heads wider than 128 columns. A block has 16 rows of
-// one sentence and head, 4 per warp; the other side is loaded to shared memory 32 rows at a time,
-// one per lane. d_k is arbitrary (in steps of 64), and so is d_v (128 columns at a time, for each
-// of which the scores are recomputed).
+// Attention without tensor cores: f32, and heads wider than 128 columns. A block has 16 rows of one
+// sentence and head; the other side is loaded to shared memory 32 rows at a time, one per lane. d_k
+// is arbitrary (in steps of 64), and so is d_v (128 columns at a time, each with its scores).
 #pragma once
 #include "kernels/cuda/attention/attention.h"
 

@@ -1,9 +1,8 @@
-// Tiles of rows in shared memory and their products on tensor cores, for attention.cu and
-// attention_backward.cu. A block holds 64 rows of each operand: 32 rows of each of two heads for a
-// short sentence, 64 rows of one head at a time for a longer one. Each warp has one group of 16
-// rows (queries, or keys for their gradients) and multiplies it with 16 rows of the other side at a
-// time. The results are batch-invariant. D is the larger of d_k and d_v, rounded up to 32, 64 or
-// 128; rows are zero-padded.
+// Tiles of rows in shared memory and their products on tensor cores. A block holds 64 rows of each
+// operand: 32 rows of each of two heads for a short sentence, 64 rows of one head at a time for a
+// longer one. Each warp multiplies one group of 16 rows (queries, or keys for their gradients) with
+// 16 rows of the other side at a time. D is the larger of d_k and d_v, rounded up to 32, 64 or 128;
+// rows are zero-padded.
 #pragma once
 #include "kernels/cuda/attention/attention.h"
 #include "kernels/cuda/runtime/mma.h"

@@ -18,10 +18,9 @@ class BlasLt {
 
   // Whether the library supports these pointers and strides: multiples of 16 bytes.
   static bool takes(const Product& p);
-  // Enqueues the product; false if the library has no algorithm for it. The bias of a bf16 output
-  // is rounded to bf16, as the weights are: the library supports no other type, and adding it
-  // separately would be another pass over the output. So an element differs by up to 2^-9 of its
-  // bias from one with the bias added in f32.
+  // Enqueues the product; false if the library has no algorithm for it. It supports only a bf16
+  // bias for a bf16 output, so an element differs by up to 2^-9 of its bias from one with an f32
+  // bias.
   bool product(Cuda::State& s, const Product& p);
   // Chooses the algorithm for this shape unless one is chosen, and allocates the bias. False: none.
   bool plan(Cuda::State& s, const Product& p);

@@ -34,10 +34,9 @@ TileShape tile_shape(DType dtype, int tile) {
 }
 
 // A cost model: blocks run on the multiprocessors in rounds. For a step of k a block reads its rows
-// of a and b from the cache at 64 bytes per cycle, and a multiprocessor multiplies about 1,300
-// pairs per cycle in bf16 (mma, a good half of an H100's peak) and 128 in f32. In units of one
-// row's bytes a pair costs 1 / 40 or 1 / 8. Times of reads and products are added, because the
-// small tiles of decoding overlap them little.
+// of a and b at 64 bytes per cycle, and a multiprocessor multiplies about 1,300 pairs per cycle in
+// bf16 and 128 in f32: in units of one row's bytes a pair costs 1 / 40 or 1 / 8. Times of reads and
+// products are added, as small tiles overlap them little.
 int best_tile(DType dtype, int64_t rows, int64_t cols, int processors) {
   const double pair = dtype == DType::bf16 ? 1.0 / 40 : 1.0 / 8;
   int best = 0;

@@ -1,6 +1,4 @@
-// Internals of the products on CUDA, shared by gemm*.cu, blaslt.cu and their tests. Not for users
-// of kernels/.
-//
+// Internals of the products on CUDA, shared by gemm*.cu, blaslt.cu and their tests:
 //   gemm.cu       checks, the choice between cuBLASLt and our own loops, the members of Cuda
 //   blaslt.cu     cuBLASLt: the products of training
 //   gemm_bf16.cu  our own in bf16 on tensor cores: inference, and what cuBLASLt does not support
@@ -19,11 +17,9 @@ struct Side {
   int64_t rows, row_step, k_step;
 };
 
-// c (M,N) = a (M,K) b (N,K)^T (+ c) (+ bias) then relu.
-//
-// Every element is one chain of f32 operations in ascending k: mma of 16 steps of k in bf16, fmaf
-// in f32, over K rounded up with zeros. So its bits depend only on its row of a and its row of
-// b, not on M, on the position of the row or on the tile.
+// c (M,N) = a (M,K) b (N,K)^T (+ c) (+ bias) then relu. Every element is one chain of f32
+// operations in ascending k: mma of 16 steps in bf16, fmaf in f32. So its bits depend only on its
+// row of a and its row of b, not on M, on the position of the row or on the tile.
 struct Sums {
   DType dtype;  // of a and b
   Side a, b;

@@ -1,9 +1,7 @@
-// Products of bf16 on tensor cores, c (M,N) = a (M,K) b (N,K)^T.
-//
-// A block computes one tile of c. It proceeds along K in steps of 64: slices of a and b are
-// loaded to shared memory several steps ahead, as rows of 128 bytes whose eight 16-byte chunks are
-// permuted by the row's number, so that neither copies nor ldmatrix have bank conflicts. Rows and
-// elements beyond the matrices are zero. Warps multiply fragments with mma m16n8k16.
+// Products of bf16 on tensor cores, c (M,N) = a (M,K) b (N,K)^T. A block computes one tile of c in
+// steps of 64 along K: slices of a and b are loaded to shared memory several steps ahead, as rows
+// of 128 bytes whose eight chunks are permuted by the row's number, against bank conflicts. Rows
+// and elements beyond the matrices are zero. Warps multiply fragments with mma m16n8k16.
 #include "kernels/cuda/products/gemm.h"
 #include "kernels/cuda/runtime/mma.h"
 

@@ -1,9 +1,7 @@
-// Products of f32 without tensor cores, c (M,N) = a (M,K) b (N,K)^T: one fmaf chain for
-// every element.
-//
-// A block computes one tile of c in steps of 16 along K. The slices of a and b are in shared
-// memory as [k][row], double-buffered: while one is multiplied, the next is loaded through
-// registers. A thread owns thread_rows x thread_cols elements, groups of up to four neighbours.
+// Products of f32, c (M,N) = a (M,K) b (N,K)^T: one fmaf chain for every element. A block computes
+// one tile of c in steps of 16 along K. The slices of a and b are in shared memory as [k][row],
+// double-buffered. A thread owns thread_rows x thread_cols elements, groups of up to four
+// neighbours.
 #include "kernels/cuda/products/gemm.h"
 
 namespace tx {

@@ -1,7 +1,6 @@
-// An octet is 8 consecutive features of a row, the features masked by one Philox block; 16 bytes of
-// bf16. Threads of the row-wise kernels hold whole octets, so that each block of mask bits is drawn
-// once. Threads divide a row in the same way whether it is loaded in packs or element by element,
-// so results do not depend on alignment.
+// An octet is 8 consecutive features of a row, those masked by one Philox block; 16 bytes of bf16.
+// Threads hold whole octets, so that each block is drawn once, and divide a row in the same way in
+// packs and element by element, so that results do not depend on alignment.
 #pragma once
 #include "kernels/cuda/runtime/device.h"
 

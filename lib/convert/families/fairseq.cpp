@@ -1,10 +1,8 @@
-// The Transformer of fairseq (Ott et al. 2019; Ng et al. 2019), in two formats: fairseq's own
-// checkpoints with dict.LANGUAGE.txt, and Hugging Face's FSMT. LayerNorm epsilon 1e-5; sinusoids in
-// halves with frequencies spaced over d_model / 2 - 1, the first token at position pad + 1; the
-// decoder starts with </s>.
-//
-// The vocabulary is a word list, for text that is already tokenised as it was for fairseq
-// (subword-nmt ends tokens in "@@"), unless the directory has a SentencePiece model.
+// The Transformer of fairseq (Ott et al. 2019; Ng et al. 2019): fairseq's own checkpoints with
+// dict.LANGUAGE.txt, and Hugging Face's FSMT. LayerNorm epsilon 1e-5; sinusoids in halves with
+// frequencies spaced over d_model / 2 - 1, the first token at position pad + 1; the decoder starts
+// with </s>. The vocabulary is a word list, for text tokenised as for fairseq (subword-nmt ends
+// tokens in "@@"), unless the directory has a SentencePiece model.
 #include <array>
 #include <cmath>
 #include <memory>

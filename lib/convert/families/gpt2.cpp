@@ -1,10 +1,8 @@
 // GPT-2 of Hugging Face: a decoder with learned positions, LayerNorm before the sub-layers, biases
-// everywhere and the tanh form of GELU (Radford et al. 2019). Its layers compute x W, so weights
-// are transposed; queries, keys and values are one matrix.
-//
-// Its byte-level BPE splits text by a regular expression, which SentencePiece cannot do: the
-// vocabulary is a word list, for text that other programs tokenise. It has neither pad nor unk:
-// both get a row of zeros and are never output. <|endoftext|> is both bos and eos.
+// everywhere and the tanh form of GELU (Radford et al. 2019). Its layers compute x W; queries, keys
+// and values are one matrix. SentencePiece cannot do its byte-level BPE: the vocabulary is a word
+// list, for text that other programs tokenise. It has neither pad nor unk: both get a row of zeros
+// and are never output. <|endoftext|> is both bos and eos.
 #include <algorithm>
 
 #include "lib/base/error.h"

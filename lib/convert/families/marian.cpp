@@ -1,10 +1,8 @@
 // Hugging Face's MarianMT, the format of OPUS-MT models: post-norm, biases everywhere, embeddings
 // scaled by sqrt(d_model), sinusoids in halves, an output bias. The decoder starts with pad, whose
-// row is zeros; its logit may be the largest. It is not part of the softmax, as in CTranslate2 and
-// in transformers where it searches greedily or with renormalize_logits.
-//
-// source.spm and target.spm tokenise text; the ids come from vocab.json for both sides, or from
-// target_vocab.json for the target.
+// row is zeros; it is not part of the softmax, as in CTranslate2 and in transformers with greedy
+// search or renormalize_logits. source.spm and target.spm tokenise text; the ids come from
+// vocab.json for both sides, or from target_vocab.json for the target.
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/transfer.h"

@@ -32,10 +32,9 @@ struct MarianNpzFiles {
 bool holds_marian_npz(const std::string& directory);
 
 // Reads the first of decoder.yml, model.npz.decoder.yml, config.yml and model.npz.yml that names a
-// model (`models`, `model`) or vocabularies (`vocabs`); directories in those paths are ignored. The
-// defaults are model.npz, and vocab.spm or vocab.yml for both sides. A vocabulary is a
-// SentencePiece model (.spm), or a map of tokens to ids (.yml, .yaml, .json) whose subword models,
-// if any, are source.spm and target.spm. DataError names the file and what is wrong with it.
+// model (`models`, `model`) or vocabularies (`vocabs`), without directories. The defaults are
+// model.npz, and vocab.spm or vocab.yml for both sides. A vocabulary is a SentencePiece model
+// (.spm), or a map of tokens to ids (.yml, .yaml, .json), with source.spm and target.spm if any.
 MarianNpzFiles read_marian_npz(const std::string& directory);
 
 }  // namespace tx

@@ -1,8 +1,7 @@
-// A Hugging Face model's own settings, which change its outputs: generation_config.json or, where
-// that is missing, the older keys of config.json; tokenizer_config.json and
-// special_tokens_map.json. Every key of transformers is known: it becomes a default of tx-decode's
-// options, it is refused or reported by name, or it cannot change outputs. Other keys are listed in
-// a warning.
+// A Hugging Face model's own settings, which change its outputs: generation_config.json or else the
+// older keys of config.json; tokenizer_config.json and special_tokens_map.json. Every key of
+// transformers becomes a default of tx-decode's options, is refused or reported by name, or cannot
+// change outputs. Other keys are listed in a warning.
 #pragma once
 #include <string>
 #include <vector>
@@ -17,10 +16,9 @@ class ModelSettings {
   // Whose tokenizer tx implements: not for a family whose text other programs tokenise.
   enum class Text { raw, tokens };
 
-  // config: the content of config.json, which generation_config.json corrects (eos_token_id,
-  // decoder_start_token_id). start: the number of tokens that the decoder reads before its output;
-  // 0 for a language model. DataError: a malformed value, or one without which the outputs would be
-  // wrong.
+  // config: the content of config.json, corrected by generation_config.json. start: the number of
+  // tokens that the decoder reads before its output; 0 for a language model. DataError: a malformed
+  // value, or one without which the outputs would be wrong.
   ModelSettings(const std::string& directory, Json config, int64_t start, Text text);
 
   const Json& config() const { return config_; }

@@ -17,12 +17,10 @@ Json object_or_empty(const std::string& path, const char* without = nullptr);
 // The bytes of a SentencePiece model. DataError: missing, or larger than 256 MiB.
 std::string read_sentencepiece(const std::string& path);
 
-// The subset of YAML that Marian writes: one `key: value` per line, where a value is a word, a
-// number, a quoted string, or a list of those.
-// An object in the order of the lines. An unquoted value is a boolean (true, false), null (nothing,
-// ~ or null), a number, or a string. A list is in brackets on the key's line or the next, or has
-// one "- value" per line. DataError "WHERE:LINE: ...": nested objects, block scalars, anchors,
-// duplicate keys, invalid UTF-8.
+// The subset of YAML that Marian writes: one `key: value` per line, in that order. An unquoted
+// value is a boolean (true, false), null (nothing, ~ or null), a number, or a string; a list is in
+// brackets on the key's line or the next, or has one "- value" per line. DataError "WHERE:LINE:
+// ...": nested objects, block scalars, anchors, duplicate keys, invalid UTF-8.
 Json parse_flat_yaml(std::string_view text, const std::string& where);
 
 }  // namespace tx

@@ -1,8 +1,7 @@
-// The subset of Python's pickle that tensor files need. A pickle is a program that may call any
-// Python function; this interpreter calls none. It builds numbers, strings, lists and dicts, and
-// knows the few names in pickle.cpp that describe a tensor: storage, offset, shape and strides.
-// What a pickle makes with any other name is opaque: a value of unknown content that records the
-// name. Any other opcode is an error.
+// The subset of Python's pickle that tensor files need. A pickle may call any Python function; this
+// interpreter calls none. It builds numbers, strings, lists and dicts, and knows the few names in
+// pickle.cpp that describe a tensor. What a pickle makes with any other name is opaque: a value of
+// unknown content that records the name. Any other opcode is an error.
 #pragma once
 #include <cstdint>
 #include <deque>

@@ -10,9 +10,8 @@ namespace tx {
 enum class Edit : uint8_t { keep, replace, insert, remove };  // into the reference
 
 // The matrix D(i,j) is the cost of changing the first i words of the hypothesis into the first j of
-// the reference; every edit costs 1. Row i has the columns from its diagonal i * m/n minus the
-// width of the band to the diagonal plus that width, the last row all up to the end (n, m: numbers
-// of words of hypothesis and reference). Outside the band the cost is infinite.
+// the reference. Row i has the columns within the band's width of its diagonal i * m/n, the last
+// row all up to the end (n, m: numbers of words of both). Outside the band the cost is infinite.
 class BandedEditDistance {
  public:
   // Fills the matrix; the sequences must live as long as it is used. The hypothesis may be empty.

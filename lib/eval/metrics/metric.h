@@ -1,10 +1,7 @@
 // The interface of metrics, and their registration. A corpus score is a function of sums over
-// segments, so the sums of two parts of a corpus add up to those of the whole, and a resampled
-// corpus is a sum of rows.
-//
-// A metric is one file, lib/eval/metrics/NAME.cpp: its options, a class derived from MetricOf, and
-// the function NAME_metric(), which registers it. The build finds these functions by the names of
-// the files; nothing else names a metric.
+// segments, so parts of a corpus add up, and a resampled corpus is a sum of rows. A metric is one
+// file, lib/eval/metrics/NAME.cpp: its options, a class derived from MetricOf, and the function
+// NAME_metric(), which the build finds by the name of the file; nothing else names a metric.
 #pragma once
 #include <cstddef>
 #include <memory>

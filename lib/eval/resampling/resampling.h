@@ -1,8 +1,7 @@
 // Confidence and significance from the statistics of the segments (Koehn, EMNLP 2004; Riezler and
-// Maxwell, 2005), computed like sacreBLEU 2.6, including its random numbers. With the same seed all
-// digits equal sacreBLEU's, with two exceptions: TER against several references in approximate
-// randomisation, where a matrix product there adds fractions in another order, and BLEU with a
-// fractional add-k value there, which sacreBLEU truncates to a whole number.
+// Maxwell, 2005), with the random numbers of sacreBLEU 2.6. All digits equal its own, except in
+// approximate randomisation: TER against several references, whose fractions it adds in another
+// order, and BLEU with a fractional add-k value, which it truncates to a whole number.
 #pragma once
 #include <cstdint>
 #include <span>

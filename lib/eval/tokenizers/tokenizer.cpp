@@ -128,10 +128,9 @@ class TokenizerIntl : public Tokenizer {
   Characters one_, two_;
 };
 
-// The ranges of sacreBLEU's zh, with its errors. Two of them exceed the sixteen bits of a \u escape
-// and therefore begin and end elsewhere: nearly everything from U+2001 to U+2A6D (dashes, quotes,
-// arrows, mathematics) is isolated, the ideographs from U+20000 on are not. Scores are comparable
-// with sacreBLEU's only with these ranges.
+// The ranges of sacreBLEU's zh, with its errors: two exceed the sixteen bits of a \u escape, so
+// that nearly everything from U+2001 to U+2A6D (dashes, quotes, arrows, mathematics) is isolated,
+// the ideographs from U+20000 on are not. Scores are comparable with its own only with these.
 struct HanRange {
   char32_t first, last;
 };

@@ -13,8 +13,7 @@ namespace {
 // The rules in the order in which mteval-v13a applies them. Each rule reads the whole line from
 // left to right and continues after its match, so that of two adjacent characters only the first
 // may find its context: "1..5" differs from "a..b". All contexts are ASCII or "anything but a
-// digit", and no byte of a multi-byte character is ASCII, so bytes can be treated as characters
-// here.
+// digit", so bytes can be treated as characters here.
 
 constexpr std::array<bool, 256> ascii_symbols() {
   std::array<bool, 256> symbol{};
