@@ -30,10 +30,9 @@ void quantise_group(const WeightRows& w, int64_t group, uint8_t* to, float* scal
     }
     const Int8Scale s = int8_scale(largest);
     scales[r] = s.scale;
-    for (int64_t i = 0; i < w.cols && s.factor != 0; i++) {
+    for (int64_t i = 0; i < w.cols && s.factor != 0; i++)
       to[i / 4 * 4 * kInt8Group + 4 * r + i % 4] =
           uint8_t(128 + int(std::nearbyint(row[i] * s.factor)));
-    }
   }
 }
 

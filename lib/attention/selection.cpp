@@ -91,10 +91,9 @@ std::vector<int> parse_numbers(const std::string& text, int count, const std::st
       throw UsageError(option + ": '" + part +
                        "' is not a number or range; write a list like 0,2-3");
     }
-    if (last >= count) {
+    if (last >= count)
       throw UsageError(option + " " + text + ": the model has " + std::to_string(count) + " " +
                        things + ", 0 to " + std::to_string(count - 1));
-    }
     for (int i = first; i <= last; ++i) out.push_back(i);
   }
   std::sort(out.begin(), out.end());

@@ -219,10 +219,9 @@ struct LineReader::State {
       scanned -= start;
       start = 0;
     }
-    if (text.size() - start > max_line_bytes) {
+    if (text.size() - start > max_line_bytes)
       throw DataError(name + ":" + std::to_string(lines + 1) + ": the line is longer than " +
                       std::to_string(max_line_bytes >> 20) + " MiB; is this a text file?");
-    }
     if (form == Compression::plain) {
       read_some(text);
       end = raw_end;
@@ -263,10 +262,9 @@ struct LineReader::State {
       read_some(raw);
     }
     if (raw_used == raw.size() && !inflate_more) {
-      if (raw_end && in_member) {
+      if (raw_end && in_member)
         throw DataError(name + ": the gzip data ends early (line " + std::to_string(lines + 1) +
                         "): the file is truncated; fetch or compress it again");
-      }
       end = raw_end;
       return;
     }

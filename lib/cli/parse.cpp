@@ -111,10 +111,9 @@ void fill_options(const Parsed& parsed) {
   }
   for (const auto& [option, source] : parsed.negations) {
     if (source->count() == 0) continue;
-    if (option->given) {
+    if (option->given)
       throw UsageError("--" + option->long_name() + " and --no-" + option->long_name() +
                        " contradict each other: give one");
-    }
     values::set_from_texts(*option, {"false"});
     option->given = true;
   }

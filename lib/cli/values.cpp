@@ -39,11 +39,10 @@ T parse_number(const Option& option, const std::string& text) {
     const char* problem = !whole ? "out of range" : text[0] == '-' ? "too small" : "too large";
     throw UsageError(title(option) + " " + text + ": " + problem);
   }
-  if (error != std::errc() || stop != end || !std::isfinite(double(value))) {
+  if (error != std::errc() || stop != end || !std::isfinite(double(value)))
     throw UsageError(title(option) + ": '" + text + "' is not a " +
                      (whole ? "whole number" : "number") +
                      (std::is_unsigned_v<T> ? " of 0 or more" : ""));
-  }
   return value;
 }
 
@@ -51,11 +50,10 @@ template <class T>
 T in_range(const Option& option, T value, const std::string& text) {
   const double min = option.low.value_or(-std::numeric_limits<double>::infinity());
   const double max = option.high.value_or(std::numeric_limits<double>::infinity());
-  if (double(value) < min || double(value) > max) {
+  if (double(value) < min || double(value) > max)
     throw UsageError(title(option) + " " + text + ": must be " +
                      (option.high ? "from " + grouped(min) + " to " + grouped(max)
                                   : "at least " + grouped(min)));
-  }
   return value;
 }
 

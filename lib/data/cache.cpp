@@ -37,11 +37,10 @@ std::string describe_dropped(const CacheReport& report, int max_length) {
     if (count > 0) text += (text.empty() ? "" : ", ") + with_commas(count) + what;
   };
   const bool two = report.empty.size() == 2;
-  for (size_t s = 0; s < report.empty.size(); ++s) {
+  for (size_t s = 0; s < report.empty.size(); ++s)
     say(report.empty[s], !two     ? " empty"
                          : s == 0 ? " with an empty source"
                                   : " with an empty target");
-  }
   say(report.too_long, " longer than " + counted(max_length, "token"));
   return "dropped " + counted(report.lines - report.pairs, "pair") + " of " +
          with_commas(report.lines) + ": " + text;
@@ -77,12 +76,11 @@ void IdCache::read_description() {
     pairs_ = whole_number(json, "pairs", 1, end_);
     max_length_ = int(whole_number(json, "max_length", 0, INT32_MAX));
     checksum_ = member<std::string>(json, "checksum");
-    for (const Json& side : member<Json>(json, "sides")) {
+    for (const Json& side : member<Json>(json, "sides"))
       side_.push_back({whole_number(side, "tokens", 1, end_),
                        int(whole_number(side, "longest", 1, INT32_MAX)),
                        int(whole_number(side, "vocabulary_size", 1, INT32_MAX)),
                        member<std::string>(side, "vocabulary")});
-    }
     const bool documents = json.contains("documents");
     report_.lines = whole_number(json, "lines", documents ? 1 : pairs_, INT64_MAX);
     report_.pairs = pairs_;

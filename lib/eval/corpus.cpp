@@ -52,12 +52,11 @@ class SegmentReader::TextFile {
   std::string place() const { return name() + " line " + std::to_string(reader_.line_number()); }
 
   void note_invalid(int64_t count) {
-    if (strict_) {
+    if (strict_)
       throw DataError(
           place() +
           ": invalid UTF-8; convert the file, or omit --strict to replace such bytes by "
           "U+FFFD");
-    }
     if (invalid_ == 0) first_invalid_ = reader_.line_number();
     invalid_ += count;
   }
@@ -86,21 +85,19 @@ std::string quoted(const std::string& line) {
 template <class File>
 [[noreturn]] void throw_counts_differ(File& shorter, File& longer, const std::string& line) {
   const int64_t first = longer.line_number();
-  if (longer.open_ended()) {
+  if (longer.open_ended())
     throw DataError(longer.name() + " has a sentence " + std::to_string(first) + ", " +
                     shorter.name() + " has " + counted(shorter.line_number(), "line") +
                     "; give files with the same sentences");
-  }
   throw DataError(counts_differ({shorter.name(), shorter.line_number()},
                                 count_to_end(longer, longer.name()), first, quoted(line)));
 }
 
 void check_names(const CorpusFiles& files) {
   if (files.references.empty()) throw UsageError("no reference file is given");
-  if (files.tab_references > 1 && files.references.size() > 1) {
+  if (files.tab_references > 1 && files.references.size() > 1)
     throw UsageError(
         "--num-refs needs a single file of references: give one file, or omit --num-refs");
-  }
 }
 
 }  // namespace
@@ -154,11 +151,10 @@ void SegmentReader::split_references(std::vector<std::string>& references) const
   size_t begin = 0;
   while (references.size() + 1 < wanted) {
     const size_t tab = line.find('\t', begin);
-    if (tab == std::string::npos) {
+    if (tab == std::string::npos)
       throw DataError(references_.front()->name() + " line " + std::to_string(segments_) + " has " +
                       std::to_string(references.size() + 1) + " of " + std::to_string(wanted) +
                       " references separated by tabs; write an empty field where one is missing");
-    }
     references.push_back(line.substr(begin, tab - begin));
     begin = tab + 1;
   }
@@ -167,10 +163,9 @@ void SegmentReader::split_references(std::vector<std::string>& references) const
 
 void SegmentReader::drop_empty(std::vector<std::string>& references) const {
   std::erase_if(references, [](const std::string& text) { return strip_right(text).empty(); });
-  if (references.empty()) {
+  if (references.empty())
     throw DataError(references_.front()->name() + " line " + std::to_string(segments_) +
                     " has no reference; remove this segment from all files");
-  }
 }
 
 const std::string& SegmentReader::name(size_t system) const { return systems_[system]->name(); }

@@ -58,10 +58,9 @@ const MetricKind& find_kind(const Kinds& kinds, const std::string& name) {
 
 double number(const Json& value, const char* key, const Option& option) {
   const double min = option.low.value_or(0), max = option.high.value_or(1e15);
-  if (!value.is_number() || value < min || value > max) {
+  if (!value.is_number() || value < min || value > max)
     throw DataError(std::string(key) + " is " + to_text(value) + ", not a number from " +
                     grouped(min) + " to " + grouped(max));
-  }
   return value;
 }
 

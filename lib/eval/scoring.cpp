@@ -77,17 +77,15 @@ void Suspicion::warn(const Log& log, const std::string& name, bool tokens_matter
     warn_about(joiners_, "contain \"@@\": subwords are not joined",
                "join them with sed -E 's/@@( |$)//g' before scoring");
   }
-  if (space_signs_.lines > 0) {
+  if (space_signs_.lines > 0)
     warn_about(space_signs_, "contain U+2581: tokens of a subword model are not joined",
                "join them with tx-bpe decode before scoring");
-  }
   // A few such lines are normal in a long text.
   const bool many = (tokens_.lines >= 100 && 10 * tokens_.lines >= lines_) ||
                     (lines_ >= 10 && 2 * tokens_.lines >= lines_);
-  if (tokens_matter && many) {
+  if (tokens_matter && many)
     warn_about(tokens_, "end in \" .\": the text looks tokenised",
                "score detokenised text, or add --force to omit this warning");
-  }
 }
 
 // Warns about a file whose first line shows that it is no text.
@@ -204,11 +202,10 @@ std::vector<std::vector<std::string>> parts_of(const CorpusFiles& files) {
     if (files.references.empty()) throw UsageError("no file of statistics is given");
     return {files.references};
   }
-  if (!files.references.empty()) {
+  if (!files.references.empty())
     throw UsageError(
         "--from-stats with -i takes no further files: statistics include those of the "
         "references");
-  }
   std::vector<std::vector<std::string>> parts;
   for (const std::string& path : files.systems) parts.push_back({path});
   return parts;

@@ -206,11 +206,10 @@ void LiveModel::append_floats(std::string& out, const ParameterEntry& e) const {
 Json LiveModel::vocabularies() const {
   const Vocabularies& all = file_.vocabularies();
   Json out = Json::array();
-  for (size_t side = 0; side < (all.shared() ? 1 : all.size()); ++side) {
+  for (size_t side = 0; side < (all.shared() ? 1 : all.size()); ++side)
     out.push_back({{"kind", all[side].kind()},
                    {"hash", all[side].hash()},
                    {"bytes", base64(all[side].bytes())}});
-  }
   return out;
 }
 

@@ -270,10 +270,9 @@ SentencePieceSettings check_model_proto(std::string_view bytes, const std::strin
   std::vector<std::string_view> user_texts;
   for (const ModelPiece& p : found.pieces)
     if (p.type == ModelPiece::user_defined) user_texts.push_back(p.text);
-  if (const auto text = nested_too_deep(std::move(user_texts)); !text.empty()) {
+  if (const auto text = nested_too_deep(std::move(user_texts)); !text.empty())
     throw DataError(where + ": the user-defined token " + std::string(text) + " begins with " +
                     std::to_string(max_nested_pieces) + " others; SentencePiece supports fewer");
-  }
   SentencePieceSettings settings;
   const bool prefix = found.prefix && !found.suffix;
   settings.bpe = found.bpe && found.bytes && !found.unused_pieces && prefix && found.escapes;

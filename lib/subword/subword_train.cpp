@@ -180,13 +180,12 @@ std::string train_subword(const WordCounts& counts, const SubwordTraining& optio
     status = sentencepiece::SentencePieceTrainer::Train(settings, &lines, &bytes);
   }
   if (status.ok()) return bytes;
-  if (const int needed = min_size(status.message())) {
+  if (const int needed = min_size(status.message()))
     throw UsageError("--vocab-size " + std::to_string(options.vocab_size) +
                      " is too small: the special tokens, 256 byte tokens, " +
                      (options.user_symbols.empty() ? "" : "the user symbols ") +
                      "and the characters of this text need at least " + std::to_string(needed) +
                      " (or a lower --character-coverage)");
-  }
   throw DataError(std::string("cannot train a subword model: ") + status.message());
 }
 

@@ -107,10 +107,9 @@ class Words final : public Vocabulary {
     const size_t id = words_.size();
     if (id < specials && word != special_names[id])
       throw DataError(line_name + ": expected " + std::string(special_names[id]));
-    if (word.empty() || std::any_of(word.begin(), word.end(), separates_words)) {
+    if (word.empty() || std::any_of(word.begin(), word.end(), separates_words))
       throw DataError(line_name +
                       ": a word is empty or contains white space or control characters");
-    }
     if (!ids_.emplace(word, int(id)).second)
       throw DataError(line_name + ": the word " + std::string(word) + " occurs twice");
     words_.push_back(word);

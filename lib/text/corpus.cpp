@@ -76,11 +76,10 @@ void TextReader::count(Anomaly& anomaly) {
 void TextReader::inspect(std::string& line) {
   replaced_ = repair_utf8(line);
   if (replaced_ > 0) {
-    if (strict_) {
+    if (strict_)
       throw DataError(place(lines_) +
                       ": not valid UTF-8; repair it, or omit --strict to replace such bytes by "
                       "U+FFFD");
-    }
     count(invalid_utf8_);
   }
   if (line.find('\0') != line.npos) count(nul_);

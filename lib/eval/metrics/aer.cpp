@@ -139,10 +139,9 @@ class AlignmentForm : public SegmentForm {
     const auto [sentence, source, target] = numbers;
     if (!well_formed || used < fields.size() || sentence == 0)
       refuse("not a link of the form SENTENCE SOURCE TARGET [S|P] [CONFIDENCE]");
-    if (sentence < std::max(sentence_, line_.sentence)) {
+    if (sentence < std::max(sentence_, line_.sentence))
       refuse("sentence " + std::to_string(sentence) + " comes after sentence " +
              std::to_string(line_.sentence) + "; sort the file with sort -s -n -k 1,1");
-    }
     if (const uint32_t before = std::max(sentence_, line_.sentence);
         sentence > before && sentence - before > max_gap)
       refuse("sentence " + std::to_string(sentence) + " comes after sentence " +

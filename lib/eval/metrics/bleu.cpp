@@ -114,10 +114,9 @@ void BleuOptions::describe(Options& options, StoredOptions& stored) {
 
 // Other tools use -m for the metric.
 void check_model(const std::string& model) {
-  if (names_metrics(model) && !file_exists(model)) {
+  if (names_metrics(model) && !file_exists(model))
     throw UsageError("-m " + model + ": there is no such model; did you mean --metric " + model +
                      "?");
-  }
 }
 
 // The layout of the statistics.

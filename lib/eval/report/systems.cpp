@@ -47,11 +47,10 @@ void read_part(StatisticsReader& reader, const Metrics& metrics, bool keep, Syst
 void check_segments(const std::vector<System>& systems) {
   for (const System& system : systems) {
     if (system.segments == 0) throw DataError("nothing to score: " + system.name + " is empty");
-    if (system.segments != systems.front().segments) {
+    if (system.segments != systems.front().segments)
       throw DataError(systems.front().name + " has " + std::to_string(systems.front().segments) +
                       " segments, " + system.name + " has " + std::to_string(system.segments) +
                       "; give statistics of the same segments");
-    }
   }
 }
 
@@ -84,10 +83,9 @@ std::string StatisticsReader::place() const {
 }
 
 Json StatisticsReader::parse_header() const {
-  if (!line_.starts_with(magic)) {
+  if (!line_.starts_with(magic))
     throw DataError(place() +
                     ": expected the first line of tx-bleu --stats, which begins with #tx-stats 1");
-  }
   const Json json = parse_json(std::string_view(line_).substr(magic.size()), place());
   if (!json.is_array() || !std::all_of(json.begin(), json.end(), std::mem_fn(&Json::is_object)))
     throw DataError(place() + ": the header of the statistics is not a list of metrics");
@@ -118,10 +116,9 @@ bool StatisticsReader::next(const std::vector<std::string>& columns, size_t& ref
     check_same_settings(settings_, name() + " line 1", parse_header(), place());
   }
   parse_row(row);
-  if (row.size() != columns.size() + 1) {
+  if (row.size() != columns.size() + 1)
     throw DataError(place() + ": " + std::to_string(row.size()) + " numbers instead of " +
                     std::to_string(columns.size() + 1));
-  }
   if (row.front() < 1 || row.front() > 1e6 || row.front() != std::floor(row.front()))
     throw DataError(place() + ": the first number is not a number of references");
   references = size_t(row.front());

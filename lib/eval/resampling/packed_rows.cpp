@@ -40,9 +40,8 @@ void sum_blocks(size_t count, size_t block, size_t part, std::span<T> sums,
     for (size_t v = 0; v < width; ++v) wide[v] += __builtin_convertvector(narrow[v], Lanes32);
   }
   for (size_t v = 0; v < width; ++v) {
-    for (size_t k = 0; k < lanes && (part + v) * lanes + k < sums.size(); ++k) {
+    for (size_t k = 0; k < lanes && (part + v) * lanes + k < sums.size(); ++k)
       sums[(part + v) * lanes + k] = T(wide[v][k]);
-    }
   }
 }
 
@@ -66,9 +65,8 @@ std::optional<PackedRows> PackedRows::make(std::span<const double> rows, size_t 
   packed.rows_.resize((count * packed.width_ + 3) / 4);
   Lanes16* vectors = packed.rows_.data()->vectors;
   for (size_t i = 0; i < count; ++i) {
-    for (size_t k = 0; k < size; ++k) {
+    for (size_t k = 0; k < size; ++k)
       vectors[i * packed.width_ + k / lanes][k % lanes] = int16_t(rows[i * size + k]);
-    }
   }
   return packed;
 }

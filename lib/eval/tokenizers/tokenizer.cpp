@@ -223,11 +223,10 @@ std::unique_ptr<Tokenizer> make_tokenizer(const std::string& name, const std::st
       throw UsageError("--tokenize " + name + " needs a SentencePiece model; give it with -m FILE");
     return std::make_unique<PieceTokenizer>(name, model);
   }
-  if (holds(not_built_in, name)) {
+  if (holds(not_built_in, name))
     throw UsageError("the tokenizer " + name +
                      " is not built in: it needs MeCab and its dictionary; choose char or spm, or "
                      "tokenize the text and choose none");
-  }
   if (!model.empty()) throw UsageError("a model is for --tokenize spm, not for " + name);
   for (const Kind& kind : kinds)
     if (name == kind.name) return kind.make();
