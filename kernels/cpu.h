@@ -1,5 +1,4 @@
-// The CPU backend: OpenMP loops, OpenBLAS (f32, f64), and oneDNN (bf16) if built in. Its library,
-// libtx-cpu.so, is linked only by tests and benchmarks of kernels.
+// The CPU backend: OpenMP loops, OpenBLAS (f32, f64), and oneDNN (bf16) if built in.
 #pragma once
 #include "kernels/kernels.h"
 

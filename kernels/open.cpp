@@ -13,8 +13,7 @@ namespace tx {
 
 namespace {
 
-// Sets the first of the environment variables `names` during its lifetime, unless one is set or
-// value is null: for a library that is loaded, not for child processes.
+// Sets the first of the variables `names` during its lifetime, unless one is set or value is null.
 class Setting {
  public:
   Setting(std::initializer_list<const char*> names, const char* value) : name_(*names.begin()) {

@@ -12,8 +12,7 @@
 
 namespace tx {
 
-// The work of one call. Omits work that depends on data unknown to the host (frequencies of ids,
-// lengths of sentences), so that the minimum time is a lower bound.
+// The work of one call, without what depends on data unknown to the host: a lower bound.
 struct Work {
   double bytes = 0, flops = 0;
   auto operator<=>(const Work&) const = default;

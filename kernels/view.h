@@ -1,5 +1,4 @@
-// The arguments of kernels: two-dimensional views of memory that they do not own, and the structs
-// made of them. Also compiled by nvcc.
+// The arguments of kernels: two-dimensional views of memory, and structs of them. Also for nvcc.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -13,8 +13,7 @@ struct Workspace {
   Panel<A> q, keys, values, weights, out;
 };
 
-// Writes the weights of queries first .. first + rows - 1 of the sentence, for the keys of `range`,
-// to w.weights. w.keys must be loaded.
+// Writes the weights of queries first .. first + rows - 1, for the keys of `range`, to w.weights.
 template <class T, class L, class A>
 TX_INLINE void block_weights(const Attention& p, const HeadViews& h, int64_t first, int64_t rows,
                              KeyRange range, Workspace<A>& w, A* lse, int64_t lse_stride) {

@@ -73,8 +73,7 @@ dnnl::matmul::primitive_desc describe(const Product& p, ProductShape s,
 #endif
 }
 
-// oneDNN uses the OpenMP setting of the calling thread as its number of threads, both when a
-// primitive is created and when it runs; they must agree.
+// oneDNN uses the OpenMP setting of the calling thread, at a primitive's creation and its run.
 class ThreadCount {
  public:
 #ifdef _OPENMP

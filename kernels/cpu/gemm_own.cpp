@@ -154,8 +154,7 @@ struct Lanes {
   int64_t bytes, width;  // of a panel
 };
 
-// Panel `panel` of the picked rows. Consecutive rows from the same panel of the matrix are copied
-// in one pass over it; missing rows become `none`.
+// Panel `panel` of the picked rows, one pass per panel of the matrix; missing rows become `none`.
 template <class Unit>
 void pick_panel(const Lanes& p, const int32_t* rows, int64_t count, int64_t panel, Unit none) {
   const int64_t first = panel * p.width, last = std::min(count, first + p.width);

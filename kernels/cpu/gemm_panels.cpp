@@ -12,8 +12,7 @@ namespace tx::gemm {
 
 namespace {
 
-// Rows first .. of w; Unit is one k, or the two of a bf16 pair. 16 units of a row are one cache
-// line, and the 16 lines they are copied to stay in the L1 cache.
+// Rows first .. of w; Unit is one k, or the two of a bf16 pair: 16 of a row are one cache line.
 template <class Unit>
 void fill_rows(const Matrix& w, int64_t first, int64_t width, int64_t units, Unit* to) {
   const int64_t rows = std::min(width, w.rows - first);
@@ -123,8 +122,7 @@ TX_CLONES void finish(const Finish<A>& f) {
   }
 }
 
-// The chunks of the rows of y. Few rows: one chunk, and threads share the panels. Otherwise chunks
-// of about equal size, a multiple of the number of threads.
+// The chunks of the rows of y: one if they are few, else equal ones, a multiple of the threads.
 struct Cut {
   int64_t rows, chunks;
 };

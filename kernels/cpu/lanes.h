@@ -48,8 +48,7 @@ constexpr bool is_twice = false;
 template <class V>
 constexpr bool is_twice<Twice<V>> = true;
 
-// A register of `bytes` of T, and its unaligned form. Spelled out because g++ drops vector_size
-// from a type whose size depends on a template.
+// A register of `bytes` of T, and its unaligned form; g++ drops vector_size from dependent types.
 template <class T, int bytes>
 struct Register;
 #define TX_REGISTER(T, bytes)                                                            \
@@ -180,8 +179,7 @@ TX_INLINE V larger(const V& a, const V& b) {
 alignas(64) inline constexpr uint32_t lane_mask[32] = {~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u,
                                                        ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u};
 
-// Lanes 0 .. n - 1 of v, and `other` in the rest; any n. (g++ compiles a comparison of lane numbers
-// to 16 branches.)
+// Lanes 0 .. n - 1 of v, and `other` in the rest; g++ compiles a comparison to 16 branches.
 template <class V, class S>
 TX_INLINE V first_lanes(const V& v, int64_t n, S other) {
   if constexpr (is_twice<V>) {

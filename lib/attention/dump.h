@@ -57,8 +57,7 @@ class Records {
   std::exception_ptr failure_;
 };
 
-// Flushes when the input pauses. A blank line has an empty record. DataError: with a target,
-// different numbers of lines, after the pairs before.
+// Flushes when the input pauses. Blank lines: empty records. DataError: a line without counterpart.
 void dump_attention(const DumpOptions& options, const Log& log);
 
 }  // namespace tx

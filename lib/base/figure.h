@@ -7,8 +7,7 @@
 
 namespace tx {
 
-// "12.346" with 3 `decimals`; from a million in magnitude in scientific notation, "1.2e+45". "nan"
-// (of either sign), "inf" and "-inf" if not finite.
+// "12.346" with 3 `decimals`; from a million on "1.2e+45"; "nan", "inf" and "-inf" if not finite.
 std::string figure(double x, int decimals);
 
 // As by printf.

@@ -52,8 +52,7 @@ class Writer {
   int64_t total_ = 0;
 };
 
-// Writes a file so that a crash leaves the old one or the whole new one: temporary name in the
-// directory, fsync, rename, fsync of the directory. Follows links.
+// Writes a file so that a crash leaves the old or the new one: fsync, rename. Follows links.
 void write_atomically(const std::string& path, const std::function<void(Writer&)>& content);
 void write_atomically(const std::string& path, std::string_view bytes);
 

@@ -11,8 +11,7 @@ namespace tx {
 
 using Json = nlohmann::ordered_json;
 
-// Parses a JSON text of at most 100 levels; throws DataError that begins with `where` and names the
-// byte. `without` names a member of the outermost object that is skipped.
+// Parses a JSON text of at most 100 levels, without the member `without`. DataError from `where`.
 Json parse_json(std::string_view text, const std::string& where, const char* without = nullptr);
 
 // Compact text on one line; invalid UTF-8 becomes U+FFFD. A NaN or an infinity is a Bug.

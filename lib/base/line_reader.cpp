@@ -51,8 +51,7 @@ constexpr char sgml[] = "is a test set in SGML", mteval[] = "is a test set in XM
                    "change IN to ref, hyp, 'ref.*translator=\"A\"' or, for TMX, 'tuv.*\"de\"')";
 constexpr char mteval_to_text[] = TX_XML_TO_TEXT("''"), xml_to_text[] = TX_XML_TO_TEXT("src");
 
-// A signature precedes its prefixes. None has a '\n' before its last byte, so a complete first line
-// is never delayed by waiting for more bytes.
+// A signature precedes its prefixes; none has a '\n' before its last byte, so no line is delayed.
 constexpr Signature signatures[] = {
     {"\xEF\xBB\xBF"sv, "", nullptr},
     {"\xFD\x37zXZ\0"sv, "is compressed with xz", "xz -dc"},

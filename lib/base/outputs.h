@@ -11,8 +11,7 @@ namespace tx {
 void check_output(const std::string& option, const std::string& output,
                   const std::vector<std::string>& inputs);
 
-// For files that are written only after long work. IoError if `output` is a directory or cannot be
-// created or replaced; "-", devices and pipes are always accepted.
+// For files written after long work. IoError if `output` cannot be created or replaced; "-" passes.
 void check_writable(const std::string& output);
 
 // Whether reading it takes standard input: "-", or a name such as /dev/stdin of a pipe or terminal.

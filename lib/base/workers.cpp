@@ -198,8 +198,7 @@ void ordered_workers(int threads, const std::function<bool(Block&)>& read,
     const auto until_failure = [&](const auto& loop) {
       if (!p.failed.run(loop)) p.halt();
     };
-    // The reader starts last: if it cannot be started, nothing has been read and this thread works
-    // alone.
+    // The reader starts last: if it cannot, nothing has been read and this thread works alone.
     group.start(threads, [&] { until_failure([&] { work_loop(p, work); }); });
     if (!group.threads.empty() &&
         group.start(1, [&] { until_failure([&] { read_loop(p, read); }); })) {

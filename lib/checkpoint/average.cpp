@@ -185,8 +185,7 @@ void warn_of_seeds(const Models& models, const Log& log) {
   }
 }
 
-// --best can only choose among the checkpoints that are left: warns if the log records a better one
-// than that of `step`, the last chosen.
+// --best chooses among what is left: warns if the log has a better checkpoint than `step`.
 void warn_of_pruned(const std::string& run, const std::string& metric, int64_t step,
                     const Log& log) {
   std::error_code error;

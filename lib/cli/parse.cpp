@@ -27,8 +27,7 @@ std::string unknown_option(const std::string& word, const std::vector<std::strin
   return "unknown option " + name + (guess.empty() ? "" : "; did you mean " + guess + "?");
 }
 
-// CLI11 reports a value that is missing as "--beam: 1 required TEXT missing", and one too many as
-// "scores was given a disallowed flag override".
+// CLI11's texts for a missing value, "--beam: 1 required TEXT missing", and for one too many.
 std::string wrong_values(const std::string& message, const std::vector<Option*>& options) {
   if (message.find("flag override") != std::string::npos) {
     const std::string name = message.substr(0, message.find(' '));

@@ -21,8 +21,7 @@ struct ConvertOptions {
   void resolve() const;  // UsageError: options that exclude each other
 };
 
-// Writes the whole output or nothing. DataError names the file or the setting that is not
-// supported; UsageError: the output exists and is not a model.
+// Writes all or nothing. DataError names what is not supported; UsageError: the output exists.
 void convert_model(const ConvertOptions& options, const Log& log);
 
 }  // namespace tx

@@ -93,8 +93,7 @@ int smallest_batch_tokens(const std::vector<PairLengths>& texts);
 void check_capacities(const std::vector<PairLengths>& texts, const std::vector<int>& capacities,
                       bool fixed = false);
 
-// Packs every pair once per epoch, in a seeded random order; no batch mixes epochs. The batches
-// depend only on the cache and the options.
+// Packs every pair once per epoch, in a seeded random order: a function of cache and options.
 class Packer {
  public:
   // The cache must outlive the packer. UsageError: check_capacities() of this text alone.

@@ -15,8 +15,7 @@ class MetricOptions {
  public:
   MetricOptions();
   void describe(Options& options);  // --metric, and a group of options for each metric
-  // The selected metrics in the order of their names, like sacreBLEU. UsageError if a name is
-  // unknown or given twice, or options conflict.
+  // The selected metrics in the order of their names. UsageError: unknown, repeated or in conflict.
   Metrics make() const;
 
   std::string names = "bleu";  // comma-separated

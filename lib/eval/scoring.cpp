@@ -40,8 +40,7 @@ void explain_zeros(const Metrics& metrics, const std::vector<System>& systems, c
   }
 }
 
-// Detects hypotheses that are tokenised or subwords that were not joined: their scores cannot be
-// compared with published ones.
+// Detects hypotheses that are tokenised, or subwords that were not joined.
 class Suspicion {
  public:
   void inspect(std::string_view hypothesis);

@@ -67,8 +67,7 @@ class Division {
   int64_t shard_;
 };
 
-// A flat block (1, elements), elements a multiple of 64, as (elements / 64, 64): kernels
-// parallelise over rows.
+// A flat block (1, elements) as (elements / 64, 64): kernels parallelise over rows.
 inline Matrix rows_of(Matrix block) { return matrix(block.data, block.dtype, block.cols / 64, 64); }
 
 }  // namespace tx

@@ -1,5 +1,4 @@
-// Dropout masks. A mask depends on its site, a fixed number for each place in the model, so that it
-// does not depend on packing, device or recomputation (kernels/view.h, Dropout).
+// Dropout masks depend on their site, a number for each place in the model, not on packing.
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,4 @@
-// Masked attention heads: their columns of the output projection are zero, so that they do not
-// contribute to the sub-layer's output. Kernels need no support for this.
+// Masked attention heads: their columns of the output projection are zero, without any kernel.
 #pragma once
 #include <map>
 #include <set>

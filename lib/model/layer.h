@@ -47,8 +47,7 @@ struct SelfAttention {
                     const DropoutMasks& masks) const;
 };
 
-// Multi-head attention to the encoder's output. Its keys and values come from one product for all
-// layers: Transformer::cross_keys_values().
+// Multi-head attention to the encoder's output, with keys and values of cross_keys_values().
 struct CrossAttention {
   Projection query, out;  // (HK, D), (D, HV)
   ResidualNorm end;

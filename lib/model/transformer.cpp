@@ -7,8 +7,7 @@ namespace tx {
 
 namespace {
 
-// In a pre-norm stack each sub-layer ends with the norm of the next one, the last with `last`.
-// Shifts them and returns the first, for the embedding.
+// In a pre-norm stack each sub-layer ends with the next one's norm: shifts them, returns the first.
 Norm shift_norms(std::vector<Layer>& layers, const Norm& last) {
   std::vector<Norm*> norms;
   for (Layer& layer : layers) {

@@ -64,8 +64,7 @@ class Tensor {
 
 class Communicator;
 
-// What a tensor-parallel shard of a weight holds: all of it, some outputs (rows of a matrix,
-// elements of a vector), or some inputs (columns).
+// What a tensor-parallel shard of a weight holds: all, some outputs (rows), some inputs (columns).
 enum class Split { none, outputs, inputs };
 
 // A matrix or vector of the model inside the flat blocks (lib/model/parameters.h).

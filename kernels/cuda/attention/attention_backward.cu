@@ -60,8 +60,7 @@ TX_DEVICE void draw_masks(const Attention& p, const Held& w, int head, uint8_t* 
   }
 }
 
-// Loads the tiles of queries q0 .. of the reader-th query heads and of keys k0 .., unless they are
-// loaded already, and updates w. Also loads the dots if `dots` is not null.
+// Loads the tiles of queries q0 .. of these heads and of keys k0 .. where needed, and the dots.
 template <int D>
 TX_DEVICE void hold(const Attention& p, const AttentionGradient& g, const float* dots, Held& w,
                     HeldTiles<D> shared, int reader, int q0, int k0) {

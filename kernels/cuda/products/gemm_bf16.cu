@@ -169,8 +169,7 @@ void run(const Cuda::State& s, const Sums& p) {
 
 }  // namespace
 
-// Narrow tiles are for few rows, so that there are many blocks. Those of 32 rows are for decoding,
-// where 128 rows of 512 to 2,048 outputs make about 128 blocks.
+// Narrow tiles are for few rows, those of 32 rows for decoding: 128 rows make about 128 blocks.
 void tensor_product(const Cuda::State& s, const Sums& p, int tile) {
   switch (tile) {
     case 0:

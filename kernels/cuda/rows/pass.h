@@ -55,8 +55,7 @@ void pass(const Cuda::State& state, const Op& op, int64_t rows, int64_t cols) {
   launch(state, pass_kernel<Op>, down * shape.tiles, pass_threads, 0, op, shape);
 }
 
-// Rows whose values are summed by one block: 25,000 rows of 512 columns make 782 blocks, and the
-// partial sums have 1/32 of the bytes of a bf16 matrix.
+// Rows summed by one block: 25,000 rows of 512 columns make 782 blocks, 1/32 of their bytes.
 constexpr int64_t sum_part_rows = 64;
 
 // The same, and partial (parts, cols) gets the column sums over each part of the rows: a warp takes

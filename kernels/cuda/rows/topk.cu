@@ -5,8 +5,7 @@
 namespace tx {
 namespace {
 
-// Candidates as keys: a larger key is a better value, or an equal one of a lower column. All keys
-// differ and none is 0. NaN ranks below minus infinity.
+// Candidates as keys, all different: larger is better, or equal in a lower column; NaN is last.
 TX_DEVICE uint64_t key_of(float value, int column) {
   const uint32_t bits = __float_as_uint(value + 0.0f);  // -0 equals 0
   const uint32_t rising = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
@@ -69,8 +68,7 @@ TX_DEVICE BestTwo best_two(const LogitRow<T, packed, cached>& row, float offset)
   return {key_of(most, column), next_column < 0 ? 0 : key_of(next, next_column)};
 }
 
-// k rounds of the largest remaining key. A thread keeps its two best, to rescan rarely while the
-// block waits. Two alternating arrays need one barrier per round.
+// k rounds of the largest remaining key. A thread keeps its two best, to rescan rarely.
 template <class Row, class Emit>
 TX_DEVICE void best_in_rounds(const Row& row, float offset, int k, Emit&& emit) {
   __shared__ uint64_t best[2][32];

@@ -76,8 +76,7 @@ TX_DEVICE float warp_max(float x) {
   return x;
 }
 
-// The sum over a block of up to 32 whole warps, returned to every thread. `part` is 32 values of
-// shared memory, which may be reused immediately.
+// The sum over a block of up to 32 whole warps, for every thread. `part`: 32 shared values.
 template <class A>
 TX_DEVICE A block_sum(A x, A* part) {
   x = warp_sum(x);

@@ -53,8 +53,7 @@ class Stopwatch {
 // Waits for the work: for plans, never within a step.
 int fastest_way(const Cuda::State& s, int ways, const std::function<bool(int way)>& call);
 
-// Fills with numbers of both signs, of magnitude 1/2 to 2, both as f32 and as bf16. On constant
-// operands, zeros in particular, products can be faster than on data.
+// Fills with numbers of both signs, 1/2 to 2, as f32 or bf16: products of zeros can be faster.
 void fill_with_numbers(const Cuda::State& s, void* to, size_t bytes);
 
 }  // namespace tx

@@ -43,8 +43,7 @@ using Kind = PickleValue::Kind;
 
 constexpr int64_t max_dictionary = int64_t(1) << 28;  // bytes
 
-// Settings as JSON: numbers, strings and one level of dicts; an object of an unknown class is the
-// name of the class, which no setting accepts; anything else is null.
+// Settings as JSON: numbers, strings and one level of dicts; the name of a class; else null.
 Json to_json(const PickleValue& value, int depth = 0) {
   switch (value.kind) {
     case Kind::boolean:

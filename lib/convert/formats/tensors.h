@@ -59,8 +59,7 @@ ForeignTensors read_npz(const std::string& path);
 
 class Pickle;
 
-// Files of torch.save() in both formats: since version 1.6 a zip archive of a pickle and its
-// storages; before, consecutive pickles followed by the storages.
+// Files of torch.save(): since 1.6 a zip archive of a pickle and its storages; before, pickles.
 struct TorchFile {
   ForeignTensors tensors;                 // the file's dict, or its "model" or "state_dict"
   std::shared_ptr<const Pickle> content;  // the whole object

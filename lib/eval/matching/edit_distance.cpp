@@ -162,8 +162,7 @@ bool ShiftSearch::worth_a_try(int start, int reference_start, int length) const 
   return place < start || place >= start + length;
 }
 
-// The words that change places, and the position of the first. A target inside the phrase counts
-// words after it.
+// The words that change places, and the first's position; a target inside them counts after it.
 void ShiftSearch::rotate(int start, int length, int target, std::vector<int32_t>& words,
                          int& begin) const {
   const auto at = [&](int i) { return words_.begin() + std::min(i, int(words_.size())); };

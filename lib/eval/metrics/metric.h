@@ -71,8 +71,7 @@ class Metric {
 
   Score score(std::span<const double> sums) const;  // without its signature
   virtual double value(std::span<const double> sums) const = 0;
-  // The same in single precision, in which sacreBLEU computes the scores of resampled corpora;
-  // single_precision(): the result is a float.
+  // The same in single precision, for resampled corpora; single_precision(): it gives a float.
   virtual double value(std::span<const float> sums) const = 0;
   virtual bool single_precision() const = 0;
   // Why the score is 0 although hypotheses and references partly agree; "" otherwise.

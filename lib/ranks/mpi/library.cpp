@@ -103,8 +103,7 @@ class Ranks : public Base {
     TX_ASSERT(from_bytes.size() == size_t(size_) && to_bytes.size() == size_t(size_));
     const size_t largest = std::max(*std::max_element(from_bytes.begin(), from_bytes.end()),
                                     *std::max_element(to_bytes.begin(), to_bytes.end()));
-    // A rank knows only its own sizes, so a collective call could not be split into equal numbers
-    // of calls: ranks send and receive point to point.
+    // A rank knows only its own sizes, so ranks send and receive point to point.
     for (size_t done = 0; done < largest; done += max_bytes())
       complete(*watch_, [&](Requests& requests) {
         char* to_at = static_cast<char*>(to);
