@@ -228,7 +228,7 @@ void AttentionPage::finish() {
         (needed <= max_page_mb ? "give --html-limit " + std::to_string(needed) + ", or " : "") +
         "select --layers or --heads" + (has_vectors(selection_) ? ", or give --what weights" : ""));
   }
-  write_page(options_.html, html());
+  write_atomically(options_.html, html());
 }
 
 std::vector<Item> read_page_text(ItemReader& reader, const AttentionPage& page) {

@@ -237,7 +237,7 @@ AttentionOutput::Write SvgOutput::prepare(const AttentionRecord& record) {
 
 void SvgOutput::finish() {
   if (drawings_.empty()) throw DataError("the text has only blank lines");
-  write_page(options_.svg, svg_file(drawings_));
+  write_atomically(options_.svg, svg_file(drawings_));
 }
 
 }  // namespace tx

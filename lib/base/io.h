@@ -55,6 +55,7 @@ class Writer {
 // Writes a file so that a crash leaves the old or the new one: fsync, rename. Follows links.
 void write_atomically(const std::string& path, const std::function<void(Writer&)>& content);
 void write_atomically(const std::string& path, std::string_view bytes);
+void print(std::string_view text);  // on standard output, and closes it
 
 // "DIRECTORY/.tx-RANDOM.tmp", unpredictable. What a killed process leaves may be deleted.
 std::string temporary_name(const std::string& directory);

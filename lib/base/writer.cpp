@@ -248,4 +248,6 @@ void write_atomically(const std::string& path, std::string_view bytes) {
   write_atomically(path, [&](Writer& writer) { writer.write(bytes); });
 }
 
+void print(std::string_view text) { write_atomically("-", text); }
+
 }  // namespace tx

@@ -24,12 +24,6 @@ std::string list_of(const std::string& tool, const std::string& summary,
   return out + "More in the manual: " + manual(tool) + "\n";
 }
 
-void print_summary(const std::string& text) {
-  Writer out("-");
-  out.write(text);
-  out.close();
-}
-
 // The optimal string alignment distance: insertions, deletions, substitutions and transpositions.
 size_t edits(const std::string& a, const std::string& b) {
   std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
@@ -66,10 +60,10 @@ int run_command(const std::string& tool, const std::string& summary,
   for (const auto& command : commands)
     if (command.name == word) return command.run(argc - 1, argv + 1);
   if (word == "--help" || word == "-h" || word == "help")
-    return print_summary(list_of(tool, summary, commands)), 0;
-  if (word == "--version") return print_summary(version_text(tool, version)), 0;
+    return print(list_of(tool, summary, commands)), 0;
+  if (word == "--version") return print(version_text(tool, version)), 0;
   if (word == "--completion") {  // each command has its own --completion
-    for (const auto& name : names) print_summary(name + "\n");
+    for (const auto& name : names) print(name + "\n");
     return 0;
   }
   const std::string all = joined(names, ", ");

@@ -172,12 +172,6 @@ Ending ending(const CLI::App& app) {
   return Ending::none;
 }
 
-void print(const std::string& text) {
-  Writer out("-");
-  out.write(text);
-  out.close();
-}
-
 }  // namespace
 
 bool Options::parse(int argc, const char* const* argv, const Configure& configure) {

@@ -136,9 +136,7 @@ int replay(const TrainOptions& options, const Log& log) try {
   const FlightReader file(options.replay);
   const Json again = run_again(options, file);
   const std::string difference = first_difference(file.facts(), again);
-  Writer out("-");
-  out.write(report(again));
-  out.close();
+  print(report(again));
   if (difference.empty()) {
     log.info("bit-identical to the record");
     return 0;

@@ -287,7 +287,7 @@ void write_live_page(const DumpOptions& options, const Log& log) {
   for (const LiveModel& model : models)
     page.texts.emplace_back("weights-" + std::to_string(page.texts.size()),
                             base64(model.weights()));
-  write_page(options.html, html_page(page, json));
+  write_atomically(options.html, html_page(page, json));
 }
 
 }  // namespace tx

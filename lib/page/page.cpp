@@ -162,11 +162,4 @@ std::string html_page(const PageSpec& spec, std::string_view json) {
   return out + "</body>\n</html>\n";
 }
 
-void write_page(const std::string& path, const std::string& page) {
-  if (path != "-") return write_atomically(path, page);
-  Writer out(path);
-  out.write(page);
-  out.close();
-}
-
 }  // namespace tx

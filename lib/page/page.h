@@ -27,9 +27,6 @@ struct PageSpec {
 // The HTML file. Its scripts read `json` as `data`; strings in it may hold any text.
 std::string html_page(const PageSpec& spec, std::string_view json);
 
-// Writes a page atomically; "-" is standard output.
-void write_page(const std::string& path, const std::string& page);
-
 // The same JSON with characters escaped that could end the script element or its line.
 std::string script_safe(std::string_view json);
 std::string html_escaped(std::string_view text);

@@ -227,7 +227,7 @@ void write_report(const std::vector<std::string>& runs, const std::string& out) 
   if (out.empty()) throw UsageError("--report: give the page to write: -o page.html");
   std::vector<RunLog> logs;
   for (const std::string& run : runs) logs.push_back(read_run_log(run));
-  write_page(out, page_of(logs));
+  write_atomically(out, page_of(logs));
 }
 
 namespace {
@@ -301,7 +301,7 @@ void write_description(const DescribedRun& run, const TrainOptions& options,
   page.scripts = {"lib/page/parts/chart.js"};
   for (const char* name : {"schedule", "positions", "parameters", "memory", "describe"})
     page.scripts.push_back(std::string("lib/report/page/") + name + ".js");
-  write_page(out, html_page(page, to_text(describe_data(run, options))));
+  write_atomically(out, html_page(page, to_text(describe_data(run, options))));
 }
 
 namespace {

@@ -203,11 +203,7 @@ void ShortlistCommand::run(const Log& log) {
   LexicalTable made = counts.table();
   if (!table.empty()) read_table(table, *from, *to, made, log);
   made.keep_best(size_t(first), size_t(best));
-  const auto write = [&](Writer& out) { write_lexical_table(made, *from, *to, out); };
-  if (output != "-") return write_atomically(output, write);
-  Writer out("-");
-  write(out);
-  out.close();
+  write_atomically(output, [&](Writer& out) { write_lexical_table(made, *from, *to, out); });
 }
 
 }  // namespace tx

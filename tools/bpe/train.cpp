@@ -25,13 +25,6 @@ void check_place(const TrainCommand& command) {
   }
 }
 
-void write_model(const std::string& path, const std::string& bytes) {
-  if (path != "-") return write_atomically(path, bytes);
-  Writer out(path);
-  out.write(bytes);
-  out.close();
-}
-
 // Shows on a terminal how much text has been read and the current phase; erased at the end.
 class ReadProgress {
  public:
@@ -127,7 +120,7 @@ void TrainCommand::run(const Log& log) {
       words ? train_words(counts, vocab_size.value_or(0)) : train_subword(counts, training);
   progress.reset();
   for (const std::string& warning : in.warnings()) log.warn(warning);
-  write_model(output, bytes);
+  write_atomically(output, bytes);
   const int wanted = words ? 0 : training.vocab_size;
   for (const std::string& warning : describe_shortfall(*parse_vocabulary(bytes, output), wanted))
     log.warn(warning);
