@@ -50,8 +50,7 @@ struct Conditions {
 // needs() requires any one of the conditions, excludes() none of them; `advice` replaces the
 // default end of the message. --help and the man page show the options that an option needs, and
 // the fact that a group needs if it is a single one; they do not show exclusions. An option may
-// turn off what
-// --config turned on, and two flags may both be turned off.
+// turn off what --config turned on, and two flags may both be turned off.
 template <class T>
 struct Conditional {
   std::vector<Conditions> needed, excluded;

@@ -13,9 +13,6 @@ namespace tx {
 
 namespace {
 
-// Options of every tool that print something and exit.
-enum class Ending { none, help, version, man_options, completion };
-
 struct Parsed {
   std::vector<std::pair<Option*, CLI::Option*>> options;
   std::vector<std::pair<Option*, CLI::Option*>> negations;  // --no-NAME
@@ -164,21 +161,20 @@ std::vector<std::string> reversed_words(int argc, const char* const* argv,
   return words;
 }
 
-Ending ending(const CLI::App& app) {
-  if (app.count("--help") > 0) return Ending::help;
-  if (app.count("--version") > 0) return Ending::version;
-  if (app.count("--man-options") > 0) return Ending::man_options;
-  if (app.count("--completion") > 0) return Ending::completion;
-  return Ending::none;
-}
-
 }  // namespace
 
 bool Options::parse(int argc, const char* const* argv, const Configure& configure) {
   CLI::App app;
   app.set_help_flag();  // removes CLI11's --help; ours is added below
-  for (const char* name : {"-h,--help", "--version", "--man-options", "--completion"})
-    app.add_flag(name)->disable_flag_override();
+  // Options of every tool that print something and exit.
+  const std::pair<const char*, std::function<std::string()>> printing[] = {
+      {"--help,-h", [&] { return help_text(); }},
+      {"--version", [&] { return version_text(tool_, version_); }},
+      {"--man-options", [&] { return man_options(); }},
+      {"--completion", [&] { return completion(); }}};
+  std::vector<CLI::Option*> asked;
+  for (const auto& [name, text] : printing)
+    asked.push_back(app.add_flag(name)->disable_flag_override());
   app.allow_extras();
   Parsed parsed;
   std::vector<Option*> all;
@@ -191,18 +187,8 @@ bool Options::parse(int argc, const char* const* argv, const Configure& configur
   } catch (const CLI::ParseError& e) {
     throw UsageError(wrong_values(e.what(), all));
   }
-  switch (ending(app)) {
-    case Ending::help:
-      return print(help_text()), false;
-    case Ending::version:
-      return print(version_text(tool_, version_)), false;
-    case Ending::man_options:
-      return print(man_options()), false;
-    case Ending::completion:
-      return print(completion()), false;
-    case Ending::none:
-      break;
-  }
+  for (size_t i = 0; i < asked.size(); ++i)
+    if (asked[i]->count() > 0) return print(printing[i].second()), false;
   std::vector<std::string> known = {"--help", "--version"};
   for (const Option* option : all) {
     for (const auto& name : values::names(*option))

@@ -7,7 +7,6 @@
 #include "build_info.h"
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
-#include "lib/base/io.h"
 
 namespace tx {
 
