@@ -38,4 +38,17 @@ bool take_number(std::string_view& text, uint32_t& number) {
   return true;
 }
 
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  size_t found = text.find(from);
+  if (found == std::string::npos) return;
+  std::string result;
+  size_t begin = 0;
+  for (; found != std::string::npos; found = text.find(from, begin)) {
+    result.append(text, begin, found - begin).append(to);
+    begin = found + from.size();
+  }
+  result.append(text, begin);
+  text.swap(result);
+}
+
 }  // namespace tx

@@ -21,5 +21,13 @@ bool parse_number(std::string_view text, T& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size();
 }
+// The shortest text that yields the same number.
+template <class T>
+std::string shortest(T number) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, number).ptr};
+}
+// From left to right, without reading what was put in.
+void replace_all(std::string& text, std::string_view from, std::string_view to);
 
 }  // namespace tx

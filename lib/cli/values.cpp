@@ -23,13 +23,6 @@ template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
 template <class T>
-std::string number_text(T value) {
-  char digits[32];
-  const auto result = std::to_chars(digits, digits + sizeof digits, value);
-  return std::string(digits, result.ptr);
-}
-
-template <class T>
 T parse_number(const Option& option, const std::string& text) {
   T value{};
   const char* end = text.data() + text.size();
@@ -213,9 +206,9 @@ std::string to_text(const FieldPointer& field) {
                         [](std::string* text) { return *text; },
                         [](std::vector<std::string>* texts) { return joined(*texts, ", "); },
                         []<class T>(std::optional<T>* value) {
-                          return *value ? number_text(**value) : std::string();
+                          return *value ? shortest(**value) : std::string();
                         },
-                        [](auto* value) { return number_text(*value); },
+                        [](auto* value) { return shortest(*value); },
                     },
                     field);
 }

@@ -79,9 +79,7 @@ class Subword final : public Vocabulary {
 
   std::string first_unknown(std::string_view line) const override {
     if (has_bytes()) return "";
-    std::vector<std::string> pieces;
-    const auto status = sentencepiece().Encode(line, &pieces);
-    if (!status.ok()) throw DataError(std::string("cannot encode: ") + status.message());
+    const auto pieces = sp_encode<std::string>(line);
     const auto found = std::ranges::find_if(pieces, [&](const auto& p) { return id_of(p) <= unk; });
     return found == pieces.end() ? "" : without_sign(*found);
   }
@@ -259,15 +257,17 @@ class Subword final : public Vocabulary {
   // Encodes with SentencePiece; appends to ids.
   void encode_text(std::string_view text, std::vector<int>& ids) const {
     if (has_bytes() && text.find(space_sign) != text.npos) return encode_space_signs(text, ids);
-    const std::vector<int> more = sp_encode(text);
+    const std::vector<int> more = sp_encode<int>(text);
     ids.insert(ids.end(), more.begin(), more.end());
   }
 
-  std::vector<int> sp_encode(std::string_view text) const {
-    std::vector<int> ids;
-    const auto status = sentencepiece().Encode(text, &ids);
+  // Ids, or texts.
+  template <class T>
+  std::vector<T> sp_encode(std::string_view text) const {
+    std::vector<T> tokens;
+    const auto status = sentencepiece().Encode(text, &tokens);
     if (!status.ok()) throw DataError(std::string("cannot encode: ") + status.message());
-    return ids;
+    return tokens;
   }
 
   std::string sp_decode(std::span<const int> ids) const {
@@ -293,7 +293,7 @@ class Subword final : public Vocabulary {
         text += line[i++];
       }
     }
-    const std::vector<int> raw = sp_encode(text);
+    const std::vector<int> raw = sp_encode<int>(text);
     size_t seen = 0;
     for (size_t i = 0; i < raw.size();) {
       if (std::equal(stand_in_ids_.begin(), stand_in_ids_.end(), raw.begin() + i,

@@ -10,6 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/base/resources.h"
+#include "lib/base/split.h"
 #include "lib/base/utf8.h"
 #include "lib/subword/model_proto.h"
 #include "lib/subword/subword.h"
@@ -110,11 +111,6 @@ std::string quoted(const std::vector<std::string>& values) {
   return out;
 }
 
-std::string decimal(double value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
-
 // Memory that SentencePiece's threads need: a failed allocation would end the process.
 size_t thread_bytes(const WordCounts& counts) {
   constexpr size_t threads = 16, fixed_bytes = size_t(16) << 20;
@@ -157,7 +153,7 @@ std::string train_subword(const WordCounts& counts, const SubwordTraining& optio
       {"model_type", "bpe"},
       {"vocab_size", std::to_string(options.vocab_size)},
       {"hard_vocab_limit", "false"},
-      {"character_coverage", decimal(options.character_coverage)},
+      {"character_coverage", shortest(options.character_coverage)},
       {"byte_fallback", "true"},
       {"split_digits", options.split_digits ? "true" : "false"},
       {"normalization_rule_name", options.normalization},

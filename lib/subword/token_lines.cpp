@@ -1,7 +1,6 @@
 #include "lib/subword/token_lines.h"
 
 #include <algorithm>
-#include <charconv>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -90,17 +89,11 @@ void map_block(Block& block, const LineMap& map, BadLines& bad) {
   }
 }
 
-std::string shortest(float value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
-
 int parse_id(const Vocabulary& vocabulary, std::string_view word) {
   int id = -1;
   if (!parse_number(word, id)) throw DataError(shown(word) + " is not an id");
-  if (id >= 0 && id < vocabulary.size()) return id;
-  throw DataError("id " + std::to_string(id) + " is outside the vocabulary of " +
-                  std::to_string(vocabulary.size()) + " tokens");
+  vocabulary.check_id(id);
+  return id;
 }
 
 int find_token(const Vocabulary& vocabulary, std::string_view word) {

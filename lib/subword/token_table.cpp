@@ -3,25 +3,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "lib/base/split.h"
 #include "lib/base/utf8.h"
 
 namespace tx {
 namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
-
-std::string with_spaces(std::string_view text) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    if (text.substr(at).starts_with(space_sign)) {
-      out += ' ';
-      at += space_sign.size();
-    } else {
-      out += text[at++];
-    }
-  }
-  return out;
-}
 
 // Appends bytes; each that is not part of a valid character becomes U+FFFD.
 void append_bytes(std::string& text, std::string_view bytes) {
@@ -59,7 +47,8 @@ void TokenTable::grow() {
 
 void TokenTable::add(std::string_view text, Kind kind, float score) {
   const bool same = text.find(space_sign) == text.npos;
-  const std::string surface = same ? "" : with_spaces(text);
+  std::string surface(same ? "" : text);
+  replace_all(surface, space_sign, " ");
   Entry entry{.begin = characters_.size(),
               .size = uint32_t(text.size()),
               .surface_size = uint32_t(same ? text.size() : surface.size()),

@@ -106,11 +106,11 @@ class Vocabulary {
   std::vector<std::string> tokens(std::span<const int> ids) const;
   // The file's content, which model files store and parse_vocabulary() reads.
   const std::string& bytes() const { return bytes_; }
-  std::string hash() const;  // XXH3 of bytes(), 16 hexadecimal digits
+  std::string hash() const;     // XXH3 of bytes(), 16 hexadecimal digits
+  void check_id(int id) const;  // DataError: outside [0, size)
 
  protected:
   explicit Vocabulary(std::string bytes) : bytes_(std::move(bytes)) {}
-  void check_id(int id) const;
 
  private:
   std::string bytes_;

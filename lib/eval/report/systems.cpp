@@ -7,19 +7,13 @@
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
+#include "lib/base/split.h"
 
 namespace tx {
 
 namespace {
 
 constexpr std::string_view magic = "#tx-stats 1 ";
-
-// The shortest text that yields the same double.
-void append_number(std::string& text, double value) {
-  char digits[32];
-  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-  text.append(digits, end);
-}
 
 std::string plain_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : to_text(value);
@@ -67,7 +61,7 @@ std::string statistics_line(size_t references, const Metrics& metrics,
     text.push_back('\t');
     for (bool first = true; k < end; ++k, first = false) {
       if (!first) text.push_back(' ');
-      append_number(text, row[k]);
+      text += shortest(row[k]);
     }
   }
   return text;

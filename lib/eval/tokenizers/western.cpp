@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "lib/base/split.h"
 #include "lib/base/utf8.h"
 
 namespace tx {
@@ -94,19 +95,6 @@ void rewrite(std::string_view in, std::string& out, F treat) {
 }
 
 }  // namespace
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  size_t found = text.find(from);
-  if (found == std::string::npos) return;
-  std::string result;
-  size_t begin = 0;
-  for (; found != std::string::npos; found = text.find(from, begin)) {
-    result.append(text, begin, found - begin).append(to);
-    begin = found + from.size();
-  }
-  result.append(text, begin);
-  text.swap(result);
-}
 
 void split_compounds(std::string_view text, std::string& split) {
   const auto blank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };

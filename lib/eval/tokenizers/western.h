@@ -8,9 +8,6 @@
 
 namespace tx {
 
-// Replaces every occurrence, left to right.
-void replace_all(std::string& text, std::string_view from, std::string_view to);
-
 // Resolves &quot; &amp; &lt; &gt;, one after another: "&amp;lt;" becomes "<".
 void resolve_entities(std::string& text);
 
