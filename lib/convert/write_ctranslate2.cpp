@@ -190,23 +190,11 @@ class Spec {
   }
 
   int8_t activation() const {
-    switch (config_.activation) {
-      case Activation::relu:
-        return 0;
-      case Activation::gelu_tanh:
-        return 1;
-      case Activation::silu:
-      case Activation::swiglu:
-        return 2;
-      case Activation::gelu:
-      case Activation::geglu:
-        return 3;
-      case Activation::gelu_sigmoid:
-        return 4;
-      default:
-        break;
-    }
-    throw Bug("an activation of CTranslate2", __FILE__, __LINE__);
+    static const std::map<Activation, int8_t> theirs = {
+        {Activation::relu, 0}, {Activation::gelu_tanh, 1},    {Activation::silu, 2},
+        {Activation::gelu, 3}, {Activation::gelu_sigmoid, 4}, {Activation::swiglu, 2},
+        {Activation::geglu, 3}};
+    return theirs.at(config_.activation);
   }
 
   void positions(const std::string& to, const std::string& stack) {

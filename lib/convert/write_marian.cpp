@@ -139,16 +139,12 @@ class MarianWriter {
   }
 
   std::string activation() const {
-    switch (config_.activation) {
-      case Activation::silu:
-        return "swish";
-      case Activation::gelu_tanh:
-        return "gelu_new";
-      case Activation::gelu_sigmoid:
-        return "quick_gelu";
-      default:
-        return config_.activation.name;
-    }
+    static const std::map<Activation, std::string> theirs = {
+        {Activation::silu, "swish"},
+        {Activation::gelu_tanh, "gelu_new"},
+        {Activation::gelu_sigmoid, "quick_gelu"}};
+    const auto found = theirs.find(config_.activation);
+    return found == theirs.end() ? config_.activation.name : found->second;
   }
 
   // For each of MarianMT's d_model dimensions, ours.

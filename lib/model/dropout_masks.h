@@ -47,15 +47,9 @@ class DropoutMasks {
 
  private:
   double rate(DropoutPlace place) const {
-    switch (place) {
-      case DropoutPlace::in_self:
-      case DropoutPlace::in_cross:
-        return rates_.attention_dropout;
-      case DropoutPlace::in_feed_forward:
-        return rates_.relu_dropout;
-      default:
-        return rates_.dropout;
-    }
+    if (place == DropoutPlace::in_feed_forward) return rates_.relu_dropout;
+    const bool attention = place == DropoutPlace::in_self || place == DropoutPlace::in_cross;
+    return attention ? rates_.attention_dropout : rates_.dropout;
   }
   DropoutRates rates_;
   uint32_t stack_;

@@ -185,24 +185,16 @@ struct Findings {
     return sound_charsmap(field.content);
   }
   bool part(const ProtoField& field) {
-    switch (field.number) {
-      case field_piece:
-        return piece(field.content);
-      case field_trainer:
-        trainer = true;
-        return each_field(field.content, [&](const ProtoField& f) { return training(f); });
-      case field_normalizer:
-        normalizer = true;
-        return each_field(field.content, [&](const ProtoField& f) { return normalising(f); });
-      case field_self_test:
-        self_test = true;
-        return true;
-      case field_denormalizer:
-        return each_field(field.content,
-                          [&](const ProtoField& f) { return mapping(f, maps_back); });
-      default:
-        return true;
-    }
+    trainer |= field.number == field_trainer;
+    normalizer |= field.number == field_normalizer;
+    self_test |= field.number == field_self_test;
+    const auto each = [&](const auto& f) { return each_field(field.content, f); };
+    if (field.number == field_piece) return piece(field.content);
+    if (field.number == field_trainer) return each([&](const auto& f) { return training(f); });
+    if (field.number == field_normalizer)
+      return each([&](const auto& f) { return normalising(f); });
+    if (field.number != field_denormalizer) return true;
+    return each([&](const auto& f) { return mapping(f, maps_back); });
   }
 
   bool has_special(size_t id, std::string_view text, uint64_t type) const {

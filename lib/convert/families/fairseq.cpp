@@ -45,20 +45,12 @@ constexpr int64_t max_dictionary = int64_t(1) << 28;  // bytes
 
 // Settings as JSON: numbers, strings and one level of dicts; the name of a class; else null.
 Json to_json(const PickleValue& value, int depth = 0) {
-  switch (value.kind) {
-    case Kind::boolean:
-      return value.integer != 0;
-    case Kind::integer:
-      return value.integer;
-    case Kind::real:
-      return std::isfinite(value.real) ? Json(value.real) : Json("not a finite number");
-    case Kind::text:
-      return value.text;
-    case Kind::opaque:
-      return "an object of " + value.text;
-    default:
-      break;
-  }
+  if (value.kind == Kind::boolean) return value.integer != 0;
+  if (value.kind == Kind::integer) return value.integer;
+  if (value.kind == Kind::real)
+    return std::isfinite(value.real) ? Json(value.real) : Json("not a finite number");
+  if (value.kind == Kind::text) return value.text;
+  if (value.kind == Kind::opaque) return "an object of " + value.text;
   if (value.kind != Kind::dict || depth > 0) return Json();
   Json json = Json::object();
   auto& members = json.get_ref<Json::object_t&>();  // emplace_back: no linear search for the key

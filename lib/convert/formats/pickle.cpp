@@ -1,5 +1,6 @@
 #include "lib/convert/formats/pickle.h"
 
+#include <array>
 #include <bit>
 #include <unordered_map>
 
@@ -41,8 +42,8 @@ class PickleMachine {
 
   // Runs to the end and returns the remaining bytes.
   std::string_view run() {
-    while (step(uint8_t(take(1)[0]))) {
-    }
+    for (char code; (code = take(1)[0]) != '.';) step(uint8_t(code));  // STOP
+    stop();
     return rest_;
   }
 
@@ -144,8 +145,24 @@ class PickleMachine {
     push(at->second);
   }
 
+  Items pop_two() {
+    PickleValue* second = pop();
+    return {pop(), second};
+  }
+  void protocol(uint64_t version) {
+    if (version > 5) refuse("has a protocol newer than 5");
+  }
+
   // Names and calls.
   void name(std::string_view module, std::string_view attribute);
+  void global() {
+    const std::string_view module = line();
+    name(module, line());
+  }
+  void stack_global() {
+    const PickleValue* attribute = pop(Kind::text, "a name");
+    name(pop(Kind::text, "a module")->text, attribute->text);
+  }
   void opaque(const std::string& name) { push_new(Kind::opaque)->text = name; }
   void persistent();
   void reduce();
@@ -171,8 +188,14 @@ class PickleMachine {
     push_new(Kind::real)->real = std::bit_cast<double>(bits);
   }
 
-  bool step(uint8_t code);
-  bool step_constant(uint8_t code);
+  using Machine = PickleMachine;
+  using Run = void (*)(Machine& m);
+  struct Opcode {
+    uint8_t code;
+    Run run;
+  };
+  static const Opcode opcodes[];
+  void step(uint8_t code);
   void stop() {
     pickle_.value_ = pop();
     if (!stack_.empty() || !marks_.empty()) refuse("leaves more than one value on the stack");
@@ -193,109 +216,63 @@ const PickleValue* PickleValue::find(std::string_view key) const {
   return nullptr;
 }
 
-// Runs one opcode; false after the last.
-bool PickleMachine::step(uint8_t code) {
-  switch (code) {
-    case 0x80:  // PROTO
-      if (number(1) > 5) refuse("has a protocol newer than 5");
-      return true;
-    case 0x95:  // FRAME
-      take(8);
-      return true;
-    case '.':  // STOP
-      return stop(), false;
-    case '(':  // MARK
-      return marks_.push_back(stack_.size()), true;
-    case '0':  // POP
-      return pop(), true;
-    case '}':  // EMPTY_DICT
-      return push_new(Kind::dict), true;
-    case ']':  // EMPTY_LIST
-      return push_new(Kind::list), true;
-    case ')':  // EMPTY_TUPLE
-      return push_new(Kind::tuple), true;
-    case 't':  // TUPLE
-      return tuple(pop_to_mark()), true;
-    case 0x91:  // FROZENSET
-      return pop_to_mark(), opaque("frozenset"), true;
-    case 0x8F:  // EMPTY_SET
-      return opaque("set"), true;
-    case 0x85:  // TUPLE1
-    case 0x86:
-    case 0x87:
-      return tuple_of(code - 0x84u), true;
-    case 'a':  // APPEND
-      return append({pop()}), true;
-    case 'e':   // APPENDS
-    case 0x90:  // ADDITEMS
-      return append(pop_to_mark()), true;
-    case 's': {  // SETITEM
-      PickleValue* value = pop();
-      PickleValue* key = pop();
-      return set({key, value}), true;
-    }
-    case 'u':  // SETITEMS
-      return set(pop_to_mark()), true;
-    case 'q':  // BINPUT
-      return remember(number(1)), true;
-    case 'r':  // LONG_BINPUT
-      return remember(number(4)), true;
-    case 0x94:  // MEMOIZE
-      return remember(memo_.size()), true;
-    case 'h':  // BINGET
-      return recall(number(1)), true;
-    case 'j':  // LONG_BINGET
-      return recall(number(4)), true;
-    case 'c': {  // GLOBAL
-      const std::string_view module = line();
-      return name(module, line()), true;
-    }
-    case 0x93: {  // STACK_GLOBAL
-      const PickleValue* attribute = pop(Kind::text, "a name");
-      return name(pop(Kind::text, "a module")->text, attribute->text), true;
-    }
-    case 'Q':  // BINPERSID
-      return persistent(), true;
-    case 'R':   // REDUCE
-    case 0x81:  // NEWOBJ
-      return reduce(), true;
-    case 0x92:  // NEWOBJ_EX
-      return pop(Kind::dict, "named arguments"), reduce(), true;
-    case 'b':  // BUILD
-      return build(), true;
-  }
-  return step_constant(code);
-}
+const PickleMachine::Opcode PickleMachine::opcodes[] = {
+    {0x80, [](Machine& m) { m.protocol(m.number(1)); }},                           // PROTO
+    {0x95, [](Machine& m) { m.take(8); }},                                         // FRAME
+    {'(', [](Machine& m) { m.marks_.push_back(m.stack_.size()); }},                // MARK
+    {'0', [](Machine& m) { m.pop(); }},                                            // POP
+    {'}', [](Machine& m) { m.push_new(Kind::dict); }},                             // EMPTY_DICT
+    {']', [](Machine& m) { m.push_new(Kind::list); }},                             // EMPTY_LIST
+    {')', [](Machine& m) { m.push_new(Kind::tuple); }},                            // EMPTY_TUPLE
+    {'t', [](Machine& m) { m.tuple(m.pop_to_mark()); }},                           // TUPLE
+    {0x91, [](Machine& m) { m.pop_to_mark(), m.opaque("frozenset"); }},            // FROZENSET
+    {0x8F, [](Machine& m) { m.opaque("set"); }},                                   // EMPTY_SET
+    {0x85, [](Machine& m) { m.tuple_of(1); }},                                     // TUPLE1
+    {0x86, [](Machine& m) { m.tuple_of(2); }},                                     // TUPLE2
+    {0x87, [](Machine& m) { m.tuple_of(3); }},                                     // TUPLE3
+    {'a', [](Machine& m) { m.append({m.pop()}); }},                                // APPEND
+    {'e', [](Machine& m) { m.append(m.pop_to_mark()); }},                          // APPENDS
+    {0x90, [](Machine& m) { m.append(m.pop_to_mark()); }},                         // ADDITEMS
+    {'s', [](Machine& m) { m.set(m.pop_two()); }},                                 // SETITEM
+    {'u', [](Machine& m) { m.set(m.pop_to_mark()); }},                             // SETITEMS
+    {'q', [](Machine& m) { m.remember(m.number(1)); }},                            // BINPUT
+    {'r', [](Machine& m) { m.remember(m.number(4)); }},                            // LONG_BINPUT
+    {0x94, [](Machine& m) { m.remember(m.memo_.size()); }},                        // MEMOIZE
+    {'h', [](Machine& m) { m.recall(m.number(1)); }},                              // BINGET
+    {'j', [](Machine& m) { m.recall(m.number(4)); }},                              // LONG_BINGET
+    {'c', [](Machine& m) { m.global(); }},                                         // GLOBAL
+    {0x93, [](Machine& m) { m.stack_global(); }},                                  // STACK_GLOBAL
+    {'Q', [](Machine& m) { m.persistent(); }},                                     // BINPERSID
+    {'R', [](Machine& m) { m.reduce(); }},                                         // REDUCE
+    {0x81, [](Machine& m) { m.reduce(); }},                                        // NEWOBJ
+    {0x92, [](Machine& m) { m.pop(Kind::dict, "named arguments"), m.reduce(); }},  // NEWOBJ_EX
+    {'b', [](Machine& m) { m.build(); }},                                          // BUILD
+    {'N', [](Machine& m) { m.push_new(Kind::none); }},                             // NONE
+    {0x88, [](Machine& m) { m.push_boolean(true); }},                              // NEWTRUE
+    {0x89, [](Machine& m) { m.push_boolean(false); }},                             // NEWFALSE
+    {'K', [](Machine& m) { m.push_integer(int64_t(m.number(1))); }},               // BININT1
+    {'M', [](Machine& m) { m.push_integer(int64_t(m.number(2))); }},               // BININT2
+    {'J', [](Machine& m) { m.push_integer(int32_t(m.number(4))); }},               // BININT
+    {0x8A, [](Machine& m) { m.long_integer(m.number(1)); }},                       // LONG1
+    {'G', [](Machine& m) { m.real(); }},                                           // BINFLOAT
+    {'X', [](Machine& m) { m.push_text(m.take(m.number(4))); }},                   // BINUNICODE
+    {'T', [](Machine& m) { m.push_text(m.take(m.number(4))); }},                   // BINSTRING
+    {'B', [](Machine& m) { m.push_text(m.take(m.number(4))); }},                   // BINBYTES
+    {0x8C, [](Machine& m) { m.push_text(m.take(m.number(1))); }},  // SHORT_BINUNICODE
+    {'U', [](Machine& m) { m.push_text(m.take(m.number(1))); }},   // SHORT_BINSTRING
+    {'C', [](Machine& m) { m.push_text(m.take(m.number(1))); }},   // SHORT_BINBYTES
+    {0x8D, [](Machine& m) { m.push_text(m.take(m.number(8))); }},  // BINUNICODE8
+};
 
-bool PickleMachine::step_constant(uint8_t code) {
-  switch (code) {
-    case 'N':  // NONE
-      return push_new(Kind::none), true;
-    case 0x88:  // NEWTRUE
-    case 0x89:  // NEWFALSE
-      return push_boolean(code == 0x88), true;
-    case 'K':  // BININT1
-      return push_integer(int64_t(number(1))), true;
-    case 'M':  // BININT2
-      return push_integer(int64_t(number(2))), true;
-    case 'J':  // BININT
-      return push_integer(int32_t(number(4))), true;
-    case 0x8A:  // LONG1
-      return long_integer(number(1)), true;
-    case 'G':  // BINFLOAT
-      return real(), true;
-    case 'X':  // BINUNICODE
-    case 'T':  // BINSTRING
-    case 'B':  // BINBYTES
-      return push_text(take(number(4))), true;
-    case 0x8C:  // SHORT_BINUNICODE
-    case 'U':   // SHORT_BINSTRING
-    case 'C':   // SHORT_BINBYTES
-      return push_text(take(number(1))), true;
-    case 0x8D:  // BINUNICODE8
-      return push_text(take(number(8))), true;
-  }
-  refuse(formatted("has the opcode 0x%02X, which tensor files do not need", code));
+void PickleMachine::step(uint8_t code) {
+  static const auto table = [] {
+    std::array<Run, 256> runs{};
+    for (const Opcode& opcode : opcodes) runs[opcode.code] = opcode.run;
+    return runs;
+  }();
+  if (!table[code])
+    refuse(formatted("has the opcode 0x%02X, which tensor files do not need", code));
+  table[code](*this);
 }
 
 Pickle::Pickle(std::string_view& bytes, const std::string& where) {
