@@ -10,43 +10,20 @@ namespace tx {
 
 namespace {
 
-constexpr AttentionKind all_kinds[] = {AttentionKind::encoder, AttentionKind::decoder,
-                                       AttentionKind::cross};
-
-std::vector<AttentionKind> parse_kinds(const std::string& text) {
-  std::vector<AttentionKind> out;
+// The values of a comma-separated list, in the order of their names; `more`: further names.
+template <class E>
+std::vector<E> parse_list(const std::string& option, const std::string& text,
+                          const std::vector<std::string>& more = {}) {
   const auto words = split_at(text, ',');
-  for (const AttentionKind kind : all_kinds)
-    if (std::count(words.begin(), words.end(), name_of(kind)) > 0) out.push_back(kind);
-  for (const std::string& word : words) {
-    const auto is = [&](AttentionKind kind) { return word == name_of(kind); };
-    if (std::none_of(std::begin(all_kinds), std::end(all_kinds), is))
-      throw UsageError("--kinds: '" + word + "' is not one of encoder, decoder, cross");
-  }
+  auto known = names_of<E>();
+  known.insert(known.end(), more.begin(), more.end());
+  for (const std::string& word : words)
+    if (std::count(known.begin(), known.end(), word) == 0)
+      throw UsageError(option + ": '" + word + "' is not one of " + joined(known, ", "));
+  std::vector<E> out;
+  for (const NameOf<E>& n : Names<E>::list)
+    if (std::count(words.begin(), words.end(), n.name) > 0) out.push_back(n.value);
   return out;
-}
-
-// The values of --what.
-std::vector<std::string> what_names() {
-  std::vector<std::string> names = names_of<Quantity>();
-  names.push_back("log_p");
-  return names;
-}
-
-void parse_what(const std::string& text, Selection& selection) {
-  const auto words = split_at(text, ',');
-  const auto asked = [&](const std::string& name) {
-    return std::count(words.begin(), words.end(), name) > 0;
-  };
-  const auto known = what_names();
-  for (const std::string& word : words) {
-    if (std::count(known.begin(), known.end(), word) > 0) continue;
-    throw UsageError("--what: '" + word + "' is not one of " + joined(known, ", "));
-  }
-  selection.what.clear();
-  for (const NameOf<Quantity>& n : Names<Quantity>::list)
-    if (asked(n.name)) selection.what.push_back(n.value);
-  selection.log_p = asked("log_p");
 }
 
 std::vector<int> all_of(int count) {
@@ -68,12 +45,6 @@ int layers_of(AttentionKind kind, const ModelConfig& config) {
 
 }  // namespace
 
-const char* name_of(AttentionKind kind) {
-  return kind == AttentionKind::encoder   ? "encoder"
-         : kind == AttentionKind::decoder ? "decoder"
-                                          : "cross";
-}
-
 const Selection::Kind* Selection::find(const std::string& name) const {
   for (const Kind& kind : kinds)
     if (name == name_of(kind.kind)) return &kind;
@@ -87,10 +58,9 @@ std::vector<int> parse_numbers(const std::string& text, int count, const std::st
     const size_t dash = part.find('-');
     int first = 0, last = 0;
     if (!parse_number(part.substr(0, dash), first) || first < 0 ||
-        !parse_number(dash == part.npos ? part : part.substr(dash + 1), last) || last < first) {
+        !parse_number(dash == part.npos ? part : part.substr(dash + 1), last) || last < first)
       throw UsageError(option + ": '" + part +
                        "' is not a number or range; write a list like 0,2-3");
-    }
     if (last >= count)
       throw UsageError(option + " " + text + ": the model has " + std::to_string(count) + " " +
                        things + ", 0 to " + std::to_string(count - 1));
@@ -103,10 +73,12 @@ std::vector<int> parse_numbers(const std::string& text, int count, const std::st
 
 void SelectionOptions::describe(Options& options) {
   options.group("Selection");
+  auto quantities = names_of<Quantity>();
+  quantities.push_back("log_p");
   options
       .add("--what", what, "LIST",
            "what to write: weights, scores, scaled, masked, q, k, v, context, output, log_p")
-      .list_of(what_names())
+      .list_of(quantities)
       .default_is("weights")
       .more(
           "q, k and v: queries, keys and values; scores: q k^T; scaled: scores / sqrt(d_k); "
@@ -115,7 +87,7 @@ void SelectionOptions::describe(Options& options) {
           "log_p: log P of each target token and its rank in the vocabulary. tx-attention(5) has "
           "the equations.");
   options.add("--kinds", kinds, "LIST", "kinds of attention: encoder, decoder, cross")
-      .list_of({"encoder", "decoder", "cross"})
+      .list_of(names_of<AttentionKind>())
       .default_is("all");
   options.add("--layers", layers, "LIST", "layers from 0, such as 0,2-3")
       .default_is("all")
@@ -143,7 +115,8 @@ void SelectionOptions::describe_aligned(Options& options) {
 
 Selection SelectionOptions::resolve(const ModelConfig& config) const {
   Selection out;
-  for (const AttentionKind kind : parse_kinds(kinds.empty() ? "encoder,decoder,cross" : kinds)) {
+  for (const AttentionKind kind :
+       parse_list<AttentionKind>("--kinds", kinds.empty() ? "encoder,decoder,cross" : kinds)) {
     const int count = layers_of(kind, config);
     if (count == 0 && kinds.empty()) continue;
     if (count == 0)
@@ -156,7 +129,9 @@ Selection SelectionOptions::resolve(const ModelConfig& config) const {
       heads.empty() ? all_of(config.heads) : parse_numbers(heads, config.heads, "--heads", "heads");
   out.mean_of_layers = average == "all";
   out.mean_of_heads = average != "none";
-  if (!what.empty()) parse_what(what, out);
+  if (!what.empty()) out.what = parse_list<Quantity>("--what", what, {"log_p"});
+  const auto words_of_what = split_at(what, ',');
+  out.log_p = std::count(words_of_what.begin(), words_of_what.end(), "log_p") > 0;
   if (out.log_p && config.kind == ModelKind::encoder)
     throw UsageError("--what log_p: a model of kind encoder predicts no target; remove log_p");
   out.shift = shift;

@@ -40,7 +40,14 @@ enum class AttentionKind {
   decoder,  // target positions attend to themselves and those before
   cross     // target positions attend to source positions
 };
-const char* name_of(AttentionKind kind);  // "encoder", "decoder" or "cross"
+
+template <>
+struct Names<AttentionKind> {
+  static constexpr NameOf<AttentionKind> list[] = {{"encoder", AttentionKind::encoder},
+                                                   {"decoder", AttentionKind::decoder},
+                                                   {"cross", AttentionKind::cross}};
+};
+inline const char* name_of(AttentionKind kind) { return name_of_value(kind); }
 
 // Layers and heads count from 0; lists are ascending and not empty.
 struct Selection {
