@@ -5,7 +5,7 @@
 #include "lib/base/io.h"
 #include "lib/base/json.h"
 #include "lib/base/log.h"
-#include "lib/base/shell.h"
+#include "lib/base/split.h"
 #include "lib/checkpoint/state_file.h"
 #include "lib/cli/options.h"
 #include "lib/diagnose/training.h"

@@ -2,7 +2,6 @@
 
 #include "lib/attention/alignment.h"
 #include "lib/attention/heatmap.h"
-#include "lib/attention/statistics.h"
 #include "lib/attention/svg.h"
 
 namespace tx {

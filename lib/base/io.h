@@ -57,6 +57,9 @@ void write_atomically(const std::string& path, const std::function<void(Writer&)
 void write_atomically(const std::string& path, std::string_view bytes);
 void print(std::string_view text);  // on standard output, and closes it
 
+// Without the last part of a path: "." for "file", "/" for "/file".
+std::string directory_of(const std::string& path);
+
 // "DIRECTORY/.tx-RANDOM.tmp", unpredictable. What a killed process leaves may be deleted.
 std::string temporary_name(const std::string& directory);
 
@@ -105,8 +108,8 @@ class MappedFile {
   const char* data_ = nullptr;
   int64_t size_ = 0;
   int fd_ = -1;
-  mutable std::array<int64_t, 2> times_ =
-      {};  // of the last change of the bytes, of the inode, in ns
+  // Of the last change of the bytes and of the inode, in ns.
+  mutable std::array<int64_t, 2> times_ = {};
 };
 
 bool file_exists(const std::string& path);

@@ -10,7 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
-#include "lib/base/shell.h"
+#include "lib/base/split.h"
 
 namespace tx {
 

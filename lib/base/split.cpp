@@ -1,6 +1,8 @@
 #include "lib/base/split.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cstring>
 
 namespace tx {
 
@@ -49,6 +51,16 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
   result.append(text, begin);
   text.swap(result);
+}
+
+std::string shell_word(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return c >= 128 || std::isalnum(c) || std::strchr("_./=:,+-@%", c);
+  });
+  if (plain && !text.empty()) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
 }
 
 }  // namespace tx

@@ -1,4 +1,4 @@
-// Splitting, joining and parsing text.
+// Splitting, joining, parsing and quoting text.
 #pragma once
 #include <charconv>
 #include <cstdint>
@@ -29,5 +29,7 @@ std::string shortest(T number) {
 }
 // From left to right, without reading what was put in.
 void replace_all(std::string& text, std::string_view from, std::string_view to);
+// The text as one word of the shell, quoted if need be. A leading "-" may still be an option.
+std::string shell_word(const std::string& text);
 
 }  // namespace tx

@@ -19,6 +19,12 @@
 
 namespace tx {
 
+std::string directory_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
 namespace {
 
 constexpr size_t buffer_bytes = 1 << 16;
@@ -59,12 +65,6 @@ void write_all(int fd, const std::string& name, std::string_view bytes) {
       fail_to_write(name, errno, fd);
     }
   }
-}
-
-std::string directory_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
 }
 
 // The target of a path's links, which need not exist yet.

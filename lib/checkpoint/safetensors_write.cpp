@@ -93,12 +93,11 @@ std::string write_safetensors(const std::string& path, std::vector<TensorSource>
 namespace {
 
 // Where temporary files for this output may be.
-std::string directory_of(const std::string& path) {
+std::string place_beside(const std::string& path) {
   std::error_code error;
   if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
     return std::filesystem::temp_directory_path();  // not beside a device
-  const std::string directory = std::filesystem::path(path).parent_path().string();
-  return directory.empty() ? "." : directory;
+  return directory_of(path);
 }
 
 int create(const std::string& name, const std::string& path) {
@@ -115,7 +114,7 @@ struct SpoolPart {
   TemporaryFile file;
   Writer out;
   explicit SpoolPart(const std::string& path)
-      : file(temporary_name(directory_of(path))), out(create(file.name(), path), path) {}
+      : file(temporary_name(place_beside(path))), out(create(file.name(), path), path) {}
   ~SpoolPart() {
     std::error_code ignored;
     std::filesystem::remove(file.name(), ignored);

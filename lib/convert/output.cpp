@@ -17,11 +17,6 @@ std::string without_slash(std::string path) {
   return path;
 }
 
-std::string directory_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
 }  // namespace
 
 OutputDirectory::OutputDirectory(const std::string& path) : path_(without_slash(path)) {
@@ -40,6 +35,10 @@ OutputDirectory::~OutputDirectory() {
 std::string OutputDirectory::file(const std::string& name) {
   removed_.emplace_back(temporary_ + "/" + name);
   return removed_.back().name();
+}
+
+void OutputDirectory::write_json(const std::string& name, const Json& json) {
+  write_atomically(file(name), to_text(json, 2) + "\n");
 }
 
 std::string OutputDirectory::named(std::string message) const {

@@ -18,6 +18,7 @@ class OutputDirectory {
   OutputDirectory(const OutputDirectory&) = delete;
   OutputDirectory& operator=(const OutputDirectory&) = delete;
   std::string file(const std::string& name);  // its path
+  void write_json(const std::string& name, const Json& json);
   // An error message about one of its files, with the final path instead of the temporary one.
   std::string named(std::string message) const;
   void finish();

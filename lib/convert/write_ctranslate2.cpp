@@ -283,17 +283,12 @@ void check_ctranslate2_can_read(const ModelReader& model) {
     refuse("its rotary positions are scaled (--rotary-scaling)");
 }
 
-// The tokens in order of id, as JSON.
-void write_tokens(const std::string& path, const Vocabulary& vocabulary) {
-  Json list = Json::array();
-  for (int id = 0; id < vocabulary.size(); ++id) list.push_back(vocabulary.token(id));
-  write_atomically(path, to_text(list, 2) + "\n");
-}
-
 void write_vocabularies(OutputDirectory& directory, const Vocabularies& all) {
   for (size_t side = 0; side < all.size(); ++side) {
     const std::string name = all.shared() ? "shared" : side == 0 ? "source" : "target";
-    write_tokens(directory.file(name + "_vocabulary.json"), all[side]);
+    Json tokens = Json::array();
+    for (int id = 0; id < all[side].size(); ++id) tokens.push_back(all[side].token(id));
+    directory.write_json(name + "_vocabulary.json", tokens);
     if (all[side].kind() != "words")
       write_atomically(directory.file(all.shared() ? "sentencepiece.model" : name + ".spm"),
                        subword_model(all[side]));
@@ -311,7 +306,7 @@ void write_config(OutputDirectory& directory, const ModelReader& model) {
                     {"layer_norm_epsilon", model.config().norm_epsilon},
                     {"multi_query_attention", false},
                     {"unk_token", target.token(Vocabulary::unk)}};
-  write_atomically(directory.file("config.json"), to_text(config, 2) + "\n");
+  directory.write_json("config.json", config);
 }
 
 }  // namespace

@@ -33,23 +33,23 @@ class LlamaWriter {
     write_weights();
     write_atomically(directory_.file("tokenizer.model"), subword_model(vocabulary_));
     write_added();
-    write_json("config.json", configuration());
+    directory_.write_json("config.json", configuration());
     Json generation{{"bos_token_id", special_[Vocabulary::bos]},
                     {"eos_token_id", ends_},
                     {"pad_token_id", special_[Vocabulary::pad]}};
     if (!forbidden_.empty()) generation["suppress_tokens"] = forbidden_;
-    write_json("generation_config.json", generation);
-    write_json("tokenizer_config.json", Json{{"tokenizer_class", "LlamaTokenizer"},
-                                             {"add_bos_token", true},
-                                             {"add_eos_token", false},
-                                             {"clean_up_tokenization_spaces", false},
-                                             {"legacy", true},
-                                             {"add_prefix_space", !no_prefix_},
-                                             {"model_max_length", max_positions_},
-                                             {"unk_token", token(Vocabulary::unk)},
-                                             {"bos_token", token(Vocabulary::bos)},
-                                             {"eos_token", token(Vocabulary::eos)},
-                                             {"pad_token", token(Vocabulary::pad)}});
+    directory_.write_json("generation_config.json", generation);
+    directory_.write_json("tokenizer_config.json", Json{{"tokenizer_class", "LlamaTokenizer"},
+                                                        {"add_bos_token", true},
+                                                        {"add_eos_token", false},
+                                                        {"clean_up_tokenization_spaces", false},
+                                                        {"legacy", true},
+                                                        {"add_prefix_space", !no_prefix_},
+                                                        {"model_max_length", max_positions_},
+                                                        {"unk_token", token(Vocabulary::unk)},
+                                                        {"bos_token", token(Vocabulary::bos)},
+                                                        {"eos_token", token(Vocabulary::eos)},
+                                                        {"pad_token", token(Vocabulary::pad)}});
   }
 
  private:
@@ -101,9 +101,6 @@ class LlamaWriter {
   }
 
   std::string token(int id) const { return vocabulary_.token(id); }
-  void write_json(const char* name, const Json& json) const {
-    write_atomically(directory_.file(name), to_text(json, 2) + "\n");
-  }
 
   // added_tokens.json: the named rows after the subword model's tokens. pad is always listed.
   void write_added() const {
@@ -114,7 +111,7 @@ class LlamaWriter {
       const std::string text = token(int(from_[size_t(id)]));
       if (id == special_[Vocabulary::pad] || text != unnamed_row(id)) added[text] = id;
     }
-    if (!added.empty()) write_json("added_tokens.json", added);
+    if (!added.empty()) directory_.write_json("added_tokens.json", added);
   }
 
   Json configuration() const {

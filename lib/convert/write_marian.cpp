@@ -68,14 +68,14 @@ class MarianWriter {
   void write() {
     write_weights();
     write_vocabularies();
-    write_atomically(directory_.file("config.json"), to_text(configuration(), 2) + "\n");
-    write_atomically(directory_.file("generation_config.json"), to_text(generation(), 2) + "\n");
+    directory_.write_json("config.json", configuration());
+    directory_.write_json("generation_config.json", generation());
     const Json tokeniser{{"tokenizer_class", "MarianTokenizer"},
                          {"separate_vocabs", separate()},
                          {"source_lang", ""},
                          {"target_lang", ""},
                          {"model_max_length", max_positions_}};
-    write_atomically(directory_.file("tokenizer_config.json"), to_text(tokeniser, 2) + "\n");
+    directory_.write_json("tokenizer_config.json", tokeniser);
   }
 
  private:
@@ -97,8 +97,7 @@ class MarianWriter {
       Json ids = Json::object();
       for (int64_t id = 0; id < numbers_[side].count(); ++id)
         ids[v.token(numbers_[side].ours(id))] = id;
-      write_atomically(directory_.file(side == 0 ? "vocab.json" : "target_vocab.json"),
-                       to_text(ids, 2) + "\n");
+      directory_.write_json(side == 0 ? "vocab.json" : "target_vocab.json", ids);
     }
   }
 

@@ -1,5 +1,3 @@
-#include "lib/model/data_flow.h"
-
 #include <functional>
 
 #include "lib/base/figure.h"

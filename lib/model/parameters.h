@@ -153,4 +153,8 @@ class Parameters {
   std::unique_ptr<ReadOnly> read_only_;
 };
 
+// The data flow as a text diagram (Figure 1 of the paper): computations from top to bottom, the
+// shapes between them, and the parameters that each reads, once for a stack of equal layers.
+std::string data_flow(const ModelConfig& config);
+
 }  // namespace tx

@@ -5,7 +5,6 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/safetensors.h"
-#include "lib/convert/formats/tensors.h"
 
 namespace tx {
 

@@ -160,11 +160,7 @@ class AlignmentForm : public SegmentForm {
   std::optional<bool> zero_;
 };
 
-struct AerOptions : MetricOptionsBase {
-  void describe(Options&, StoredOptions&) {}
-};
-
-class Aer : public MetricOf<Aer, AerOptions> {
+class Aer : public MetricOf<Aer, MetricOptionsBase> {
  public:
   using MetricOf::MetricOf;
   std::string name() const override { return "AER"; }

@@ -95,12 +95,12 @@ class StoredOptions {
   std::vector<std::pair<const char*, const Option*>> options_;
 };
 
-// The base of the options of a metric, which adds its fields and
-//   void describe(tx::Options& options, StoredOptions& stored);
-// that describes each option once, for the command line and for files of statistics.
+// The base of the options of a metric, which adds its fields and a describe() of its own that
+// describes each option once, for the command line and for files of statistics.
 struct MetricOptionsBase {
   std::string metric;      // the name by which it was selected
   bool sums_only = false;  // it scores only sums: files that it needs for text are not read
+  void describe(Options&, StoredOptions&) {}
 };
 
 // A metric M over its options O: derive M from MetricOf<M, O> and write

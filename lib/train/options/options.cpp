@@ -8,7 +8,6 @@
 #include "kernels/backend.h"
 #include "lib/base/error.h"
 #include "lib/base/resources.h"
-#include "lib/base/shell.h"
 #include "lib/base/split.h"
 #include "lib/base/workers.h"
 #include "lib/checkpoint/run_checkpoints.h"

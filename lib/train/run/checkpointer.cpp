@@ -8,7 +8,7 @@
 #include "lib/base/failpoint.h"
 #include "lib/base/figure.h"
 #include "lib/base/io.h"
-#include "lib/base/shell.h"
+#include "lib/base/split.h"
 #include "lib/base/workers.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/state_file.h"

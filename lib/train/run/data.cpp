@@ -11,7 +11,7 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/json.h"
-#include "lib/base/shell.h"
+#include "lib/base/split.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/checkpoint/run_checkpoints.h"
 #include "lib/ranks/communicator.h"

@@ -16,7 +16,7 @@
 #include "lib/base/io.h"
 #include "lib/base/json.h"
 #include "lib/base/outputs.h"
-#include "lib/base/shell.h"
+#include "lib/base/split.h"
 #include "lib/checkpoint/run_checkpoints.h"
 #include "lib/data/cache_format.h"
 

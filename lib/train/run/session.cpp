@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "lib/base/figure.h"
-#include "lib/base/shell.h"
+#include "lib/base/split.h"
 #include "lib/train/options/schedule.h"
 
 namespace tx {

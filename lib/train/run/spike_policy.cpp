@@ -5,7 +5,7 @@
 
 #include "kernels/view.h"
 #include "lib/base/figure.h"
-#include "lib/base/shell.h"
+#include "lib/base/split.h"
 
 namespace tx {
 

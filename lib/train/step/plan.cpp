@@ -6,7 +6,6 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/data/packing.h"
-#include "lib/model/data_flow.h"
 #include "lib/train/run/checkpointer.h"
 
 namespace tx {

@@ -1,7 +1,5 @@
 // The diagram of --describe: its numbers of parameters add up to the model's, its shapes and
 // computations are those of the configuration.
-#include "lib/model/data_flow.h"
-
 #include <boost/test/unit_test.hpp>
 #include <functional>
 #include <regex>
