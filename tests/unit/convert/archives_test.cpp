@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "lib/base/error.h"
+#include "lib/convert/formats/pickle.h"
 #include "lib/convert/formats/tensors.h"
 #include "lib/convert/formats/zip.h"
 #include "tests/support.h"

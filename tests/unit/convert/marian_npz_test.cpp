@@ -101,7 +101,8 @@ BOOST_AUTO_TEST_CASE(gelu_of_older_versions_is_their_approximation) {
                                        {"version: v1.9.5", false},
                                        {"version: unknown", false},
                                        {"", false}}) {
-    const ModelConfig c = config_of("untied", [&](Parts& p) { p.set("version", version); });
+    const ModelConfig c =
+        config_of("untied", [text = version](Parts& p) { p.set("version", text); });
     BOOST_TEST((c.activation == (exact ? Activation::gelu : Activation::gelu_sigmoid)), version);
   }
 }
