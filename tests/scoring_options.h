@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/eval/scoring.h"
+#include "lib/eval/report/scoring.h"
 
 namespace tx_test {
 

@@ -1,6 +1,6 @@
 // tx-bleu: score translations against references.
 #include "lib/checkpoint/model_file.h"
-#include "lib/eval/scoring.h"
+#include "lib/eval/report/scoring.h"
 #include "lib/eval/tokenizers/tokenizer.h"
 
 namespace {

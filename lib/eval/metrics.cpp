@@ -1,6 +1,7 @@
 #include "lib/eval/metrics.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <tuple>
 
 #include "build_info.h"
@@ -67,6 +68,14 @@ double number(const Json& value, const char* key, const Option& option) {
 }  // namespace
 
 std::string own_version() { return "tx-" TX_VERSION; }
+
+std::string fixed(double value, int digits) {
+  const int size = std::snprintf(nullptr, 0, "%.*f", digits, value);
+  std::string text(size_t(size) + 1, '\0');
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  text.pop_back();
+  return text;
+}
 
 Score Metric::score(std::span<const double> sums) const {
   Score score;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/eval/metrics/metric.h"
+#include "lib/eval/metric.h"
 
 namespace tx {
 

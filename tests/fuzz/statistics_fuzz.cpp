@@ -1,8 +1,8 @@
 // Statistics files, tx-stats(5): what is accepted gives scores, as text and as JSON, and files of
 // the same settings add up. Two files, separated by a form feed.
 #include "lib/base/io.h"
+#include "lib/eval/report/scoring.h"
 #include "lib/eval/report/systems.h"
-#include "lib/eval/scoring.h"
 #include "tests/fuzz/target.h"
 #include "tests/scoring_options.h"
 

@@ -16,8 +16,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/split.h"
-#include "lib/eval/metrics/metric.h"
-#include "lib/eval/report/report.h"
+#include "lib/eval/metric.h"
 #include "lib/text/parse.h"
 
 namespace tx {

@@ -17,7 +17,6 @@
 #include "lib/base/io.h"
 #include "lib/eval/matching/ngrams.h"
 #include "lib/eval/metrics.h"
-#include "lib/eval/report/report.h"
 #include "lib/eval/tokenizers/tokenizer.h"
 #include "lib/eval/tokenizers/unicode.h"
 #include "lib/eval/tokenizers/western.h"

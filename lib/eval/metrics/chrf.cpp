@@ -8,7 +8,7 @@
 
 #include "lib/base/utf8.h"
 #include "lib/eval/matching/ngrams.h"
-#include "lib/eval/metrics/metric.h"
+#include "lib/eval/metric.h"
 #include "lib/eval/tokenizers/unicode.h"
 
 namespace tx {

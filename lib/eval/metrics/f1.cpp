@@ -14,8 +14,7 @@
 
 #include "lib/base/error.h"
 #include "lib/eval/matching/brackets.h"
-#include "lib/eval/metrics/metric.h"
-#include "lib/eval/report/report.h"
+#include "lib/eval/metric.h"
 
 namespace tx {
 namespace {

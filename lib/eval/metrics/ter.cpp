@@ -10,7 +10,7 @@
 
 #include "lib/eval/matching/edit_distance.h"
 #include "lib/eval/matching/ngrams.h"
-#include "lib/eval/metrics/metric.h"
+#include "lib/eval/metric.h"
 #include "lib/eval/tokenizers/western.h"
 
 namespace tx {

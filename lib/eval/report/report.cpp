@@ -135,8 +135,6 @@ std::string one_system_text(const ScoringOptions& options, const std::vector<Sco
 
 }  // namespace
 
-std::string fixed(double value, int digits) { return formatted("%.*f", digits, value); }
-
 std::string signature(const Metric& metric, const RunSettings& run) {
   std::string text = "nrefs:" + run.references;
   if (run.resamples) text += "|bs:" + std::to_string(*run.resamples);

@@ -6,13 +6,10 @@
 #include <vector>
 
 #include "lib/eval/metrics.h"
+#include "lib/eval/report/scoring.h"
 #include "lib/eval/report/systems.h"
-#include "lib/eval/scoring.h"
 
 namespace tx {
-
-// Correctly rounded decimals: fixed(2.675, 2) is "2.67", because that double is smaller.
-std::string fixed(double value, int digits);
 
 // The part of a signature that describes the run rather than the metric.
 struct RunSettings {

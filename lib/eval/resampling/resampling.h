@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "lib/eval/metrics/metric.h"
+#include "lib/eval/metric.h"
 
 namespace tx {
 

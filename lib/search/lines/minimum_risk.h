@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/eval/metrics/metric.h"
+#include "lib/eval/metric.h"
 #include "lib/search/engine/translator.h"
 
 namespace tx {

@@ -11,7 +11,7 @@
 #include "lib/base/error.h"
 #include "lib/checkpoint/average.h"
 #include "lib/convert/convert.h"
-#include "lib/eval/scoring.h"
+#include "lib/eval/report/scoring.h"
 #include "lib/report/report.h"
 #include "lib/search/lines/decode_options.h"
 #include "lib/search/lines/minimum_risk.h"

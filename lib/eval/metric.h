@@ -24,6 +24,10 @@ inline constexpr char sacrebleu_version[] = "2.6.0";
 // "tx-0.1.0": the version in signatures of metrics that sacreBLEU does not have.
 std::string own_version();
 
+// Correctly rounded to `digits` decimals: fixed(2.675, 2) is "2.67", because that double is
+// smaller.
+std::string fixed(double value, int digits);
+
 // The mean of the scores of resampled corpora, and half the width of their 95 % interval.
 struct Confidence {
   double mean = 0, half_width = 0;

@@ -1,5 +1,5 @@
 // The options of tx-bleu.
-#include "lib/eval/scoring.h"
+#include "lib/eval/report/scoring.h"
 
 namespace tx {
 namespace {

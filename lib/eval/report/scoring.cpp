@@ -1,4 +1,4 @@
-#include "lib/eval/scoring.h"
+#include "lib/eval/report/scoring.h"
 
 #include <algorithm>
 #include <string_view>
