@@ -3,10 +3,10 @@
 : "${TX_LAST:?run it by ctest, which gives it a folder of its own}"
 rules=$TX_SOURCE/tests/layers.txt
 
-# check_tree ROOT: prints a line per violation.
+# check_tree ROOT [RULES]: prints a line per violation.
 check_tree() {
   (cd "$1" && find lib kernels tools -type f 2> /dev/null |
-    grep -E '\.(h|cpp|cu|cuh|inc)$' | sort | xargs -r awk -v rules="$rules" '
+    grep -E '\.(h|cpp|cu|cuh|inc)$' | sort | xargs -r awk -v rules="${2:-$rules}" '
     BEGIN {
       while ((getline line < rules) > 0) {
         n = split(line, word, " ")
@@ -20,13 +20,13 @@ check_tree() {
         for (a in known) for (b in known) for (c in known)
           if ((a, b) in may && (b, c) in may && !((a, c) in may)) { may[a, c] = 1; grown = 1 }
       } while (grown)
+      for (a in known) if ((a, a) in may) print rules ": " a " is in a circle"
     }
     function directory(path, part) {
       n = split(path, part, "/")
       if (part[1] == "kernels" && part[2] == "cuda") return n == 3 ? "cuda" : "cuda/" part[3]
       if (part[1] != "lib") return part[1]
-      if (part[2] == "search" && n > 3) return "search/" part[3]
-      return n == 2 ? "lib" : part[2]
+      return n == 2 ? "lib" : n == 3 ? part[2] : part[2] "/" part[3]
     }
     function breach(what) { print FILENAME ":" FNR ": " what }
     /^[ \t]*#[ \t]*pragma[ \t]+omp/ && FILENAME !~ /^kernels\/cpu\// {
@@ -68,6 +68,11 @@ planted lib/train/run/trainer.cpp '#include "lib/diagnose/training.h"'
 planted lib/search/lines/stream.cpp '#include "lib/diagnose/translation.h"'
 planted lib/search/rules/rules.cpp '#include "lib/search/engine/beam.h"'
 planted lib/search/engine/beam.cpp '#include "lib/search/lines/stream.h"'
+planted lib/train/options/options.cpp '#include "lib/train/plan/settle.h"'
+planted lib/train/input/data.cpp '#include "lib/train/ranks/replicas.h"'
+planted lib/train/step/feed.cpp '#include "lib/train/plan/memory.h"'
+planted lib/train/plan/memory.cpp '#include "lib/train/run/run.h"'
+planted lib/eval/metrics/bleu.cpp '#include "lib/eval/report/report.h"'
 planted lib/diagnose/parity.cpp '#include "lib/attention/heatmap.h"'
 planted lib/text/corpus.cpp '#include "lib/subword/subword.h"'
 planted lib/subword/subword_nmt/codes.cpp '#include "lib/eval/report/report.h"'
@@ -94,6 +99,14 @@ planted lib/model/config.cpp '#include <nlohmann/json.hpp>'
 planted lib/base/io.cpp '#include "io.h"'
 planted lib/base/io.cpp '#include "../cli/options.h"'
 planted lib/unknown/x.cpp '#include "lib/base/io.h"'
+
+# A circle of directories is reported, with each of them.
+{ cat "$rules" && echo 'train/options < train/run'; } > circle.txt
+check_tree planted "$PWD/circle.txt" > breaches
+for directory in options input ranks step plan run; do
+  grep -q "circle.txt: train/$directory is in a circle" breaches || fail "no circle: $directory"
+done
+! grep -q ': checkpoint is in a circle' breaches || fail "$(cat breaches)"
 
 # Allowed includes are not reported.
 rm -rf planted

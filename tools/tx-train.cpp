@@ -11,9 +11,11 @@
 #include "lib/diagnose/training.h"
 #include "lib/ranks/communicator.h"
 #include "lib/report/report.h"
-#include "lib/train/options/settle.h"
+#include "lib/train/input/run_directory.h"
+#include "lib/train/plan/described.h"
+#include "lib/train/plan/resolve.h"
+#include "lib/train/plan/settle.h"
 #include "lib/train/ranks/replicas.h"
-#include "lib/train/run/run_directory.h"
 #include "lib/train/run/trainer.h"
 
 namespace {
@@ -80,16 +82,22 @@ std::vector<std::string> configure(tx::TrainOptions& settings, tx::Options& opti
   return {"schedule"};
 }
 
-int describe_in_part(tx::TrainOptions& settings, tx::Options& options,
-                     const tx::ReportOptions& pages, int ranks, const tx::Log& log) {
-  if (pages.tsv.empty()) {
-    const auto& scorer = tx::make_translation_scorer;
-    tx::write_description(tx::plan_described(settings, options, scorer, ranks, log), settings,
-                          pages.html);
+int describe(const tx::TrainOptions& settings, const tx::Options& options,
+             const tx::ReportOptions& pages, int ranks, const tx::Log& log) {
+  if (!pages.tsv.empty()) {
+    tx::write_table(tx::value_of_name<tx::DescribeTable>(pages.tsv),
+                    tx::describe_model(settings, options, log));
     return 0;
   }
-  tx::write_table(tx::value_of_name<tx::DescribeTable>(pages.tsv),
-                  tx::describe_model(settings, options, log), settings);
+  const auto& scorer = tx::make_translation_scorer;
+  const tx::DescribedRun run = tx::describe_run(settings, options, scorer, ranks, log);
+  if (!pages.html.empty()) {
+    tx::write_description(run, pages.html);
+    return 0;
+  }
+  tx::Writer out("-");
+  out.write(tx::description(run));
+  out.close();
   return 0;
 }
 
@@ -115,13 +123,11 @@ int run(int argc, char** argv, tx::Job& job) {
   if (pages.report) return tx::write_report(pages.runs, settings.out), 0;
   if (settings.selftest_resume) return tx::selftest_resume(settings, {argv, argv + argc}, log);
   if (!settings.replay.empty()) return tx::replay(settings, log);  // its options were resolved
-  tx::resolve_run(settings, options, log);
-  const auto& scorer = tx::make_translation_scorer;
-  if (!pages.html.empty() || !pages.tsv.empty())
-    return describe_in_part(settings, options, pages, ranks, log);
-  if (settings.describe_only) return tx::describe_training(settings, options, scorer, ranks, log);
-  if (settings.parity) return tx::parity(settings, options, log);
-  return tx::train(settings, options, tx::command_line(argc, argv), scorer, job, log);
+  const tx::TrainOptions resolved = tx::resolve_run(settings, options, log);
+  if (resolved.describe_only) return describe(resolved, options, pages, ranks, log);
+  if (resolved.parity) return tx::parity(resolved, options, log);
+  return tx::train(resolved, options, tx::command_line(argc, argv), tx::make_translation_scorer,
+                   job, log);
 }
 
 }  // namespace

@@ -100,6 +100,17 @@ bool Options::chosen(const std::string& long_name) const {
   return given(long_name) || find(long_name)->from_file;
 }
 
+void Options::take_origins(const Options& of) {
+  for (const auto& option : options_) {
+    const Option* from = of.find(option->long_name());
+    if (!from) continue;
+    option->given = from->given;
+    option->from_file = from->from_file;
+    option->file_value = from->file_value;
+    option->start = from->start;
+  }
+}
+
 void Options::protect_inputs() const {
   std::vector<std::string> inputs;
   for (const auto& option : options_)

@@ -168,6 +168,9 @@ class Options {
                   const std::string& because) const;
   bool given(const std::string& long_name) const;
   bool chosen(const std::string& long_name) const;  // given, or in a file of from_json()
+  // Takes from `of`, whose options set other fields, which were given, to what a file set them, and
+  // their initial values.
+  void take_origins(const Options& of);
   const std::vector<std::unique_ptr<Option>>& all() const { return options_; }
   const Group& group_of(const Option& option) const;
 

@@ -4,15 +4,15 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/io.h"
+#include "lib/base/temporary_directory.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/data/links.h"
 #include "lib/diagnose/training.h"
 #include "lib/model/config.h"
-#include "lib/train/options/schedule.h"
-#include "lib/train/options/settle.h"
-#include "lib/train/run/data.h"
-#include "lib/train/run/temporary_directory.h"
-#include "lib/train/step/plan.h"
+#include "lib/train/input/data.h"
+#include "lib/train/plan/memory.h"
+#include "lib/train/plan/schedule.h"
+#include "lib/train/plan/settle.h"
 
 namespace tx {
 
@@ -43,7 +43,7 @@ struct Outcome {
 };
 
 struct Task {
-  const TrainOptions& options;
+  TrainOptions options;
   ModelConfig config;
   std::vector<Batch> batches;
   std::vector<int> capacities;
@@ -132,22 +132,20 @@ std::string compare(const Variant& way, const std::vector<ParameterEntry>& table
   return text;
 }
 
-Task make_task(TrainOptions& options, Options& given, const Log& log) {
-  if (options.src.empty())
+Task make_task(const TrainOptions& asked, const Options& given, const Log& log) {
+  if (asked.src.empty())
     throw UsageError("--parity needs text: give --src, and --tgt for parallel text");
   const TemporaryDirectory folder("tx-parity");
-  const bool resumes = !options.resume.empty();
+  const bool resumes = !asked.resume.empty();
   const RunDirectory run =
-      resumes ? RunDirectory::open(options.resume) : RunDirectory::create(folder.path());
+      resumes ? RunDirectory::open(asked.resume) : RunDirectory::create(folder.path());
   Json config = resumes ? run.read_config() : Json::object();
   const auto [vocabularies, corpora] =
-      resumes ? reopen_data(options, run, run.complete_steps().back(), config, log)
-              : open_data(options, run, config, log);
-  if (preset_is_open(options, given)) {
-    const PresetChoice choice = settle_preset(options, given, corpora);
-    if (options.init.empty())
-      log.info("preset " + choice.name + ", " + choice.why + "; override with --preset");
-  }
+      resumes ? reopen_data(asked, run, run.complete_steps().back(), config, log)
+              : open_data(asked, run, config, log);
+  const auto [options, choice] = settle_preset(asked, given, corpora);
+  if (!choice.why.empty())
+    log.info("preset " + choice.name + ", " + choice.why + "; override with --preset");
   Task task{options, options.model_config(), {}, {}, 0};
   if (options.init.empty())
     task.config.set_vocabularies(vocabularies.sizes());
@@ -177,10 +175,9 @@ Task make_task(TrainOptions& options, Options& given, const Log& log) {
 
 }  // namespace
 
-int parity(TrainOptions& options, Options& given, const Log& log) {
+int parity(TrainOptions options, const Options& given, const Log& log) {
   if (!options.init.empty() && !options.resume.empty())  // the model of --init may have gone
     options.init = resolve_model(options.resume);
-  if (!options.init.empty()) adopt_shape(options, given);
   const Task task = make_task(options, given, log);
   const std::vector<Variant> all = ways();
   const Outcome reference = run(task, all.front());

@@ -14,10 +14,10 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/io.h"
+#include "lib/base/temporary_directory.h"
 #include "lib/checkpoint/run_checkpoints.h"
 #include "lib/diagnose/training.h"
 #include "lib/train/run/signals.h"
-#include "lib/train/run/temporary_directory.h"
 
 namespace tx {
 

@@ -5,14 +5,14 @@
 
 #include "lib/base/log.h"
 #include "lib/train/options/options.h"
-#include "lib/train/run/translation_scorer.h"
+#include "lib/train/step/translation_scorer.h"
 
 namespace tx {
 
 // tx-train --parity: runs one step of the given model and text on every device and precision of
 // this machine and compares it, tensor by tensor, with fp32 on the CPU. `options` are resolved.
 // Returns the exit status: 0 if the losses and all gradients are within the printed bounds, else 1.
-int parity(TrainOptions& options, Options& given, const Log& log);
+int parity(TrainOptions options, const Options& given, const Log& log);
 
 // tx-train --replay: runs the step of the flight record options.replay again, tx-run(5), prints
 // whether it is bit-identical. Returns the exit status, 0 or 1.

@@ -13,7 +13,7 @@
 #include "lib/model/parameters.h"
 #include "lib/model/positions.h"
 #include "lib/page/page.h"
-#include "lib/train/options/schedule.h"
+#include "lib/train/plan/schedule.h"
 
 namespace tx {
 
@@ -271,7 +271,8 @@ Json learning_rates(const TrainOptions& options, int64_t d_model, int64_t steps)
   return out;
 }
 
-Json describe_data(const DescribedRun& run, const TrainOptions& options) {
+Json describe_data(const DescribedRun& run) {
+  const TrainOptions& options = run.options;
   const ModelConfig& config = run.model;
   const int64_t drawn = described_steps(options);
   Json parameters = Json::array();
@@ -292,8 +293,7 @@ Json describe_data(const DescribedRun& run, const TrainOptions& options) {
           {"total", parameter_count(config)}};
 }
 
-void write_description(const DescribedRun& run, const TrainOptions& options,
-                       const std::string& out) {
+void write_description(const DescribedRun& run, const std::string& out) {
   PageSpec page;
   page.title = "The model and its schedule";
   page.footer = made_by("tx-train") + " --describe";
@@ -301,7 +301,7 @@ void write_description(const DescribedRun& run, const TrainOptions& options,
   page.scripts = {"lib/page/parts/chart.js"};
   for (const char* name : {"schedule", "positions", "parameters", "memory", "describe"})
     page.scripts.push_back(std::string("lib/report/page/") + name + ".js");
-  write_atomically(out, html_page(page, to_text(describe_data(run, options))));
+  write_atomically(out, html_page(page, to_text(describe_data(run))));
 }
 
 namespace {
@@ -374,7 +374,8 @@ void write_positions(DescribeTable table, const ModelConfig& c, const TrainOptio
 
 }  // namespace
 
-void write_table(DescribeTable table, const ModelConfig& c, const TrainOptions& options) {
+void write_table(DescribeTable table, const DescribedModel& described) {
+  const auto& [options, c] = described;
   if (table != DescribeTable::schedule && !c.sinusoids())
     throw UsageError(std::string("--tsv ") + name_of_value(table) +
                      " is for sinusoids, but the model has --positions " + c.positions.name +

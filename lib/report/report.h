@@ -7,7 +7,7 @@
 #include "lib/cli/options.h"
 #include "lib/model/config.h"
 #include "lib/train/options/options.h"
-#include "lib/train/step/plan.h"
+#include "lib/train/plan/described.h"
 
 namespace tx {
 
@@ -46,11 +46,10 @@ Json report_data(const std::vector<RunLog>& runs);
 void write_report(const std::vector<std::string>& runs, const std::string& out);
 
 // The page's data.
-Json describe_data(const DescribedRun& run, const TrainOptions& options);
+Json describe_data(const DescribedRun& run);
 
 // Writes the page to `out` ("-": standard output).
-void write_description(const DescribedRun& run, const TrainOptions& options,
-                       const std::string& out);
+void write_description(const DescribedRun& run, const std::string& out);
 
 // [step, learning rate] for about 400 steps from 1 to `steps`, with the end of the warm-up.
 Json learning_rates(const TrainOptions& options, int64_t d_model, int64_t steps);
@@ -71,6 +70,6 @@ struct Names<DescribeTable> {
                                                    {"rotation", DescribeTable::rotation}};
 };
 // Writes a table to standard output. UsageError: the model has no sinusoids.
-void write_table(DescribeTable table, const ModelConfig& config, const TrainOptions& options);
+void write_table(DescribeTable table, const DescribedModel& described);
 
 }  // namespace tx

@@ -1,7 +1,7 @@
 // Untrusted JSON: tx-train's --config, and the configuration inside a model.
 #include "lib/base/json.h"
 #include "lib/model/config.h"
-#include "lib/train/options/options.h"
+#include "lib/train/plan/resolve.h"
 #include "tests/fuzz/target.h"
 
 namespace tx_fuzz {
@@ -38,7 +38,7 @@ void run(std::string_view bytes) {
   tx::Options options("tx-train", "");
   settings.describe(options);
   options.from_json(json, "config");
-  settings.resolve(options);
+  tx::resolve(settings, options);
 }
 
 }  // namespace tx_fuzz

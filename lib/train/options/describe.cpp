@@ -1,7 +1,6 @@
 // The options of tx-train: names, help texts, ranges and exclusions.
 #include "lib/checkpoint/run_checkpoints.h"
 #include "lib/train/options/options.h"
-#include "lib/train/options/settle.h"
 
 namespace tx {
 

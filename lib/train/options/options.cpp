@@ -2,17 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <utility>
 
-#include "kernels/backend.h"
 #include "lib/base/error.h"
 #include "lib/base/resources.h"
 #include "lib/base/split.h"
-#include "lib/base/workers.h"
-#include "lib/checkpoint/run_checkpoints.h"
-#include "lib/train/options/schedule.h"
-#include "lib/train/options/settle.h"
 
 namespace tx {
 
@@ -92,55 +86,6 @@ void TrainOptions::apply_preset(const std::string& name) {
   }
 }
 
-namespace {
-
-// Rejects values that would divide by 0 or make every update 0.
-void check_numbers(const TrainOptions& t, const Options& given) {
-  for (const auto& [name, value] : {std::pair("--beta1", t.beta1), std::pair("--beta2", t.beta2)})
-    if (value >= 1) throw UsageError(std::string(name) + " must be at least 0 and less than 1");
-  if (t.epsilon <= 0) throw UsageError("--epsilon must be greater than 0");
-  if (given.given("lr") && t.lr <= 0) throw UsageError("--lr must be greater than 0");
-  if (t.lr_factor <= 0) throw UsageError("--lr-factor must be greater than 0");
-}
-
-// The names in "loss" and "accuracy,loss", in order; the parser has checked them.
-std::vector<std::string> split_metrics(const std::vector<std::string>& texts) {
-  std::vector<std::string> names;
-  for (const std::string& text : texts)
-    for (const std::string& name : split_at(text, ',')) {
-      if (std::find(names.begin(), names.end(), name) != names.end())
-        throw UsageError("--valid-metric: " + name + " is given twice");
-      names.push_back(name);
-    }
-  return names;
-}
-
-}  // namespace
-
-void TrainOptions::resolve(const Options& options) {
-  check_numbers(*this, options);
-  model.apply_layers(options);
-  if (preset != "auto") {  // auto: after settle_preset() has chosen one
-    if (!steps_by_minutes(*this, options)) fit_schedule(*this, options);
-    options.check();
-    check_schedule();
-    guided();
-  }
-  check_limits();
-  if (!one_text() && src.empty() != tgt.empty()) throw UsageError("--src and --tgt go together");
-  if (one_text() && !options.chosen("label-smoothing"))
-    label_smoothing = 0;  // the loss is then the cross-entropy of the text
-  resolve_validation();
-  if (batch_tokens != "auto") parse_batch_tokens(batch_tokens);
-  if (!memory.empty()) parse_size(memory, "--memory");
-  if (threads == 0) threads = available_cpus();
-  device = resolve_device(device);
-  if (precision == "auto") precision = name_of_value(auto_precision(device).dtype);
-  ModelConfig shape = model_config();  // throws for contradictions before any text is read
-  shape.set_vocabularies(1);
-  shape.resolve();
-}
-
 ModelConfig TrainOptions::model_config() const {
   ModelConfig c = model.config;
   c.set_kind(kind);
@@ -159,48 +104,12 @@ void TrainOptions::take_model(const ModelConfig& of) {
   kind = of.kind;
 }
 
-void TrainOptions::check_schedule() const {
-  if (schedule != "paper" && lr <= 0)
-    throw UsageError("--schedule " + schedule + " needs --lr, for instance --lr 0.0005");
-  if (rate_falls() && steps == 0)
-    throw UsageError("--steps 0 cannot be used with --schedule " + schedule +
-                     ", whose rate reaches 0 at the last step: use another, such as --schedule "
-                     "constant");
-  if (schedule == "paper" && warmup == 0)
-    throw UsageError("--schedule paper needs a --warmup of at least 1");
-}
-
-void TrainOptions::check_limits() const {
-  if (steps == 0 && epochs == 0 && minutes == 0 && patience == 0)
-    throw UsageError("this run would never end: give --steps, --epochs, --minutes or --patience");
-  if (patience > 0 && valid_src.empty() && valid_command.empty())
-    throw UsageError(std::string("--patience needs --valid-src") +
-                     (one_text() ? "" : " and --valid-tgt") + ", or --valid-command");
-  if (patience > 0 && compared_every() == 0 && save_minutes == 0)
-    throw UsageError(
-        std::string("--patience counts validations, but with --save-every 0 there are none") +
-        (valid_command.empty() ? ": give --valid-every" : " by --valid-command"));
-}
-
 int parse_batch_tokens(const std::string& text) {
   int tokens = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tokens);
   if (error != std::errc() || end != text.data() + text.size() || tokens < 2 || tokens > 1 << 24)
     throw UsageError("--batch-tokens " + text + ": give a number from 2 to 16,777,216, or auto");
   return tokens;
-}
-
-void TrainOptions::resolve_validation() {
-  if (!one_text() && valid_src.empty() != valid_tgt.empty())
-    throw UsageError("--valid-src and --valid-tgt go together");
-  valid_metric = split_metrics(valid_metric);
-  if (valid_metric.empty()) valid_metric = {validation_metrics().front()};
-  for (const std::string& metric : valid_metric)
-    if (one_text() && is_translated(metric))
-      throw UsageError("--valid-metric " + metric + " cannot be used with " +
-                       (denoise
-                            ? "--denoise: there are no translations"
-                            : "--kind " + kind.name + ": only encoder-decoder models translate"));
 }
 
 TrainOptions::GuidedHead TrainOptions::guided() const {

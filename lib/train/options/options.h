@@ -34,6 +34,9 @@ struct SpikeOptions {
   int max_skips = 20;            // consecutive non-finite steps before a run ends; 0: never
 };
 
+// The name of the preset of a run with --init and no --preset: settings for fine-tuning.
+constexpr char fine_tuning[] = "fine-tune";
+
 struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
   Named<ModelKind> kind = ModelKind::encoder_decoder;
   ModelOptions model;  // both sides, since options set either; see model_config()
@@ -81,11 +84,9 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
 
   void describe(Options& options);
   // Sets the fields of a preset: base, big (the paper), small, tiny and modern (Multi30k), toy
-  // (reverse). auto keeps those of base until settle_preset(), lib/train/options/settle.h.
+  // (reverse). auto keeps those of base until settle_preset(), lib/train/plan/settle.h.
   // UsageError for other names.
   void apply_preset(const std::string& name);
-  // After parsing: checks for contradictions and resolves "auto".
-  void resolve(const Options& options);
   // The layer and head that --guided-alignment trains (layer -1: none); UsageError if the model
   // does not have them.
   struct GuidedHead {
@@ -113,9 +114,6 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
  private:
   void describe_validation(Options& options);
   void describe_guidance(Options& options);
-  void resolve_validation();
-  void check_schedule() const;
-  void check_limits() const;
 };
 
 // The value of --batch-tokens other than "auto"; UsageError if it is not a number.

@@ -98,14 +98,14 @@ std::string Replicas::agree(std::string bytes) const {
   return bytes;
 }
 
-void Replicas::broadcast(RankOrder order) const {
-  if (all_ && leads()) all_->broadcast(&order, sizeof order);
+void Replicas::broadcast(RankCall call) const {
+  if (all_ && leads()) all_->broadcast(&call, sizeof call);
 }
 
-RankOrder Replicas::receive() const {
-  RankOrder order;
-  all_->broadcast(&order, sizeof order);
-  return order;
+RankCall Replicas::receive() const {
+  RankCall call;
+  all_->broadcast(&call, sizeof call);
+  return call;
 }
 
 void Replicas::stop_translating() const {

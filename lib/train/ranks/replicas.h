@@ -19,25 +19,11 @@
 
 namespace tx {
 
-// What rank 0 broadcasts: the call of Run (lib/train/run/run.h) that all ranks make.
-struct RankOrder {
-  enum class What : int32_t {
-    rehearse,
-    step,
-    release,
-    validate,
-    translate,
-    finite,
-    feed,
-    spread,
-    collect,
-    gradients,
-    norms,
-    forget,
-    end
-  };
-  What what = What::end;
-  int64_t number = 0;  // the arguments of Run::step(); of spread: with_optimizer_state
+// A call of Run (lib/train/run/run.h) that rank 0 broadcasts and all ranks make.
+struct RankCall {
+  int32_t method = 0;            // its place in the table of these methods
+  bool optimizer_state = false;  // the argument of Run::spread()
+  int64_t number = 0;            // the arguments of Run::step()
   double rate = 0, loss_limit = 0;
 };
 
@@ -57,8 +43,8 @@ class Replicas {
   Communicator* sharers() const;
 
   std::string agree(std::string bytes) const;  // returns rank 0's `bytes` on all ranks
-  void broadcast(RankOrder order) const;       // broadcasts from rank 0; no effect on others
-  RankOrder receive() const;                   // receives it, on the others
+  void broadcast(RankCall call) const;         // broadcasts from rank 0; no effect on others
+  RankCall receive() const;                    // receives it, on the others
   void stop_translating() const;               // on rank 0, from any thread
   bool stop_received() const;                  // on the others
 

@@ -39,6 +39,8 @@ class ProgressLog {
   ProgressLog(const TrainOptions& options, std::string file, Append append, const Log& log,
               Clock clock = steady_seconds);
 
+  // Counts time from `start` of the clock, instead of from the construction.
+  void begin(double start) { start_ = start; }
   // Adds the time that a resumed run took before it was stopped.
   void resume(double seconds) { seconds_before_ = seconds; }
   double seconds() const { return seconds_before_ + here_seconds(); }  // of the whole run

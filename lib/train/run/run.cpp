@@ -7,6 +7,8 @@
 #include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
+#include "lib/checkpoint/model_file.h"
+#include "lib/checkpoint/run_checkpoints.h"
 #include "lib/model/config.h"
 #include "lib/model/tensor_parallel.h"
 
@@ -133,72 +135,132 @@ void Run::report_memory(const Log& log) {
              binary_size(available) + ": lower --batch-tokens, or give --recompute");
 }
 
-void Run::rehearse() {
+CountSteps Run::counter() const {
+  return [this](int64_t epochs, int64_t max) { return feed_->steps(epochs, max); };
+}
+
+namespace {
+
+using Method = void (*)(Run& run, const RankCall& call);
+
+template <auto method>
+void make(Run& run, const RankCall& call) {
+  (run.*method)(call);
+}
+
+// What rank 0 can call on all ranks. It broadcasts a method's place here.
+constexpr Method methods[] = {make<&Run::rehearse>,
+                              make<&Run::step>,
+                              make<&Run::release>,
+                              make<&Run::validate>,
+                              make<&Run::translate>,
+                              make<&Run::weights_finite>,
+                              make<&Run::agree_on_feed>,
+                              make<&Run::spread>,
+                              make<&Run::collect>,
+                              make<&Run::gather_gradients>,
+                              make<&Run::gradient_norms>,
+                              make<&Run::forget_steps>,
+                              make<&Run::end>};
+
+}  // namespace
+
+template <auto method>
+void Run::announce(RankCall call) const {
+  constexpr const Method* found = std::ranges::find(methods, Method(make<method>));
+  static_assert(found != std::end(methods));
+  call.method = int32_t(found - methods);
+  replicas_.broadcast(call);
+}
+
+// Waits for each call to end, so that its errors are known before the next.
+void Run::obey() {
+  while (!ended_) {
+    backend_->wait();
+    const RankCall call = replicas_.receive();
+    methods[call.method](*this, call);
+  }
+}
+
+void Run::rehearse(const RankCall& call) {
   if (std::exchange(rehearsed_, true)) return;
-  replicas_.broadcast({What::rehearse});
+  announce<&Run::rehearse>(call);
   stepper_->rehearse(worst_batch(feed_->lengths(), feed_->capacities(), feed_->growth()));
 }
 
-StepRecord Run::step(int64_t number, double rate, double loss_limit) {
-  replicas_.broadcast({What::step, number, rate, loss_limit});
-  stepper_->launch(feed_->next(), number, rate, loss_limit);
+StepRecord Run::step(const RankCall& call) {
+  announce<&Run::step>(call);
+  stepper_->launch(feed_->next(), call.number, call.rate, call.loss_limit);
   stepper_->prepare(feed_->read_ahead());  // while a GPU computes
   return record_ = stepper_->finish();
 }
 
-StepRecord Run::release() {
-  replicas_.broadcast({What::release});
+StepRecord Run::release(const RankCall& call) {
+  announce<&Run::release>(call);
   return record_ = stepper_->release(record_);
 }
 
-StepRecord Run::validate() {
-  replicas_.broadcast({What::validate});
+StepRecord Run::validate(const RankCall& call) {
+  announce<&Run::validate>(call);
   return valid_pass_->run(replicas_.sharers(), [this](const Batch& batch, StepRecord& sums) {
     stepper_->evaluate(batch, sums);
   });
 }
 
-std::optional<std::vector<double>> Run::translate(const std::function<bool()>& stop) {
-  replicas_.broadcast({What::translate});
+std::optional<std::vector<double>> Run::translate(const RankCall& call) {
+  announce<&Run::translate>(call);
   return scorer_->score(
       [&] {
         if (!replicas_.leads()) return replicas_.stop_received();
-        if (!stop()) return false;
+        if (!stop_()) return false;
         replicas_.stop_translating();
         return true;
       },
       replicas_.all());
 }
 
-bool Run::weights_finite() {
-  if (replicas_.divided()) replicas_.broadcast({What::finite});
+bool Run::weights_finite(const RankCall& call) {
+  if (replicas_.divided()) announce<&Run::weights_finite>(call);
   return stepper_->weights_finite();
 }
 
-void Run::set_feed(const Json& state) {
-  replicas_.broadcast({What::feed});
-  feed_->restore(parse_json(replicas_.agree(to_text(state)), "the feed of rank 0"));
+void Run::agree_on_feed(const RankCall& call) {
+  announce<&Run::agree_on_feed>(call);
+  feed_->restore(parse_json(replicas_.agree(to_text(next_)), "the feed of rank 0"));
 }
 
-void Run::spread(bool with_optimizer_state) {
-  replicas_.broadcast({What::spread, with_optimizer_state});
+void Run::set_feed(const Json& state) {
+  next_ = state;
+  agree_on_feed();
+}
+
+void Run::initialise() {
+  if (options_.init.empty())
+    whole().initialise(options_.mask_seed());
+  else
+    ModelReader(resolve_model(options_.init)).load(whole());
+  spread({});
+}
+
+void Run::spread(const RankCall& call) {
+  announce<&Run::spread>(call);
   if (first_of_part()) {
     scatter_shards(*trained_, whole_ ? whole_->fp32_weights() : Matrix{}, trained_->fp32_weights());
     trained_->refresh_bf16_weights();
   }
   stepper_->spread_weights();
-  if (with_optimizer_state && first_of_part()) {
+  if (call.optimizer_state && first_of_part()) {
     const OptimizerState from = whole_ ? whole_->optimizer_state() : OptimizerState{},
                          to = stepper_->whole_optimizer_state();
     scatter_shards(*trained_, from.first, to.first);
     scatter_shards(*trained_, from.second, to.second);
   }
-  if (with_optimizer_state) stepper_->spread_optimizer_state();
+  if (call.optimizer_state) stepper_->spread_optimizer_state();
   backend_->wait();
 }
 
-OptimizerState Run::collect() {
-  replicas_.broadcast({What::collect});
+OptimizerState Run::collect(const RankCall& call) {
+  announce<&Run::collect>(call);
   stepper_->collect_optimizer_state();
   if (first_of_part()) {
     const OptimizerState from = stepper_->whole_optimizer_state(),
@@ -210,71 +272,26 @@ OptimizerState Run::collect() {
   return whole_optimizer_state();
 }
 
-void Run::gather_gradients() {
-  replicas_.broadcast({What::gradients});
+void Run::gather_gradients(const RankCall& call) {
+  announce<&Run::gather_gradients>(call);
   stepper_->gather_gradients();
 }
 
-Json Run::gradient_norms() {
-  replicas_.broadcast({What::norms});
+Json Run::gradient_norms(const RankCall& call) {
+  announce<&Run::gradient_norms>(call);
   return stepper_->gradient_norms();
 }
 
-void Run::forget_steps() {
-  replicas_.broadcast({What::forget});
+void Run::forget_steps(const RankCall& call) {
+  announce<&Run::forget_steps>(call);
   feed_->restore(begin_);
   for (const Matrix& block : {trained_->moment1(), trained_->moment2()})
     if (!block.empty()) backend_->zero(block.data, size_t(block.cols) * size_of(block.dtype));
 }
 
-void Run::end() { replicas_.broadcast({What::end}); }
-
-// Waits for each call to end, so that its errors are known before the next.
-void Run::obey() {
-  for (;;) {
-    backend_->wait();
-    const RankOrder order = replicas_.receive();
-    switch (order.what) {
-      case What::rehearse:
-        rehearse();
-        break;
-      case What::step:
-        step(order.number, order.rate, order.loss_limit);
-        break;
-      case What::release:
-        release();
-        break;
-      case What::validate:
-        validate();
-        break;
-      case What::translate:
-        translate();
-        break;
-      case What::finite:
-        weights_finite();
-        break;
-      case What::feed:
-        set_feed({});
-        break;
-      case What::spread:
-        spread(order.number != 0);
-        break;
-      case What::collect:
-        collect();
-        break;
-      case What::gradients:
-        gather_gradients();
-        break;
-      case What::norms:
-        gradient_norms();
-        break;
-      case What::forget:
-        forget_steps();
-        break;
-      case What::end:
-        return;
-    }
-  }
+void Run::end(const RankCall& call) {
+  announce<&Run::end>(call);
+  ended_ = true;
 }
 
 }  // namespace tx

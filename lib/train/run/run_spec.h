@@ -1,9 +1,9 @@
 // The inputs of a run, the same on every rank: texts, vocabularies, the model's shape, and what was
 // chosen when the run began.
 #pragma once
+#include "lib/train/input/data.h"
 #include "lib/train/ranks/replicas.h"
-#include "lib/train/run/data.h"
-#include "lib/train/run/translation_scorer.h"
+#include "lib/train/step/translation_scorer.h"
 
 namespace tx {
 
@@ -25,17 +25,14 @@ struct RunSpec {
 RunSpec make_run_spec(const TrainOptions& options, TrainingData data, const RunDirectory& directory,
                       const std::string& model, Json& config);
 
-// The task of --valid-metric bleu and chrf (without them an empty one): the first lines of the
-// validation files, including pairs that --max-length drops, or those of valid.jsonl if the
-// directory `run` has it. `config` records the text; DataError if a resumed run finds another one
-// at the place of the first. The caller sets vocabularies and ranks.
-TranslationTask read_translation_task(const TrainOptions& options, const std::string& run,
-                                      Json& config);
-
 // Broadcasts rank 0's spec and options: rank 0 sends, the others receive. Error on a rank whose
 // options or text differ.
-void send_run_spec(const RunSpec& spec, const TrainOptions& options, const Options& given,
-                   const Replicas& replicas);
-RunSpec receive_run_spec(TrainOptions& options, Options& given, const Replicas& replicas);
+void send_run_spec(const RunSpec& spec, const TrainOptions& options, const Replicas& replicas);
+struct ReceivedRun {
+  TrainOptions options;
+  RunSpec spec;
+};
+ReceivedRun receive_run_spec(const TrainOptions& options, const Options& given,
+                             const Replicas& replicas);
 
 }  // namespace tx

@@ -39,6 +39,26 @@ const Validation* Validator::measure(int64_t step, const StepRecord& sums,
   return &found_;
 }
 
+std::string Validator::figures(const Validation& found) const {
+  std::string text = "validation loss " + figure(found.loss, 4) + ", perplexity " +
+                     figure(std::exp(found.nll), 3) + ", accuracy " + figure(found.accuracy, 4);
+  if (text_.words > 0)
+    text += ", per word " + figure(word_perplexity(found), 3) + ", " +
+            figure(bits_per_byte(found), 4) + " bits per byte";
+  for (const auto& [name, score] : found.translated) text += ", " + name + " " + figure(score, 2);
+  return text;
+}
+
+std::string Validator::compare_texts(const Validation& found, double train_nll) {
+  constexpr double max_times = 4;
+  const double times = std::exp(found.nll - train_nll);
+  if (warned_ || !(times > max_times)) return "";
+  warned_ = true;
+  return "validation perplexity is " + figure(times, 1) +
+         " times the training perplexity after so few epochs: the two texts differ. If you split "
+         "a sorted text, shuffle it first (shuf)";
+}
+
 double Validator::word_perplexity(const Validation& found) const {
   return std::exp(found.nll * found.labels / double(text_.words));
 }

@@ -47,8 +47,12 @@ class Validator {
   // run, but it does not count for --patience, and go_on() forgets it.
   const Validation* measure(int64_t step, const StepRecord& sums, const Translate& translate = {},
                             bool due = true);
+  // "validation loss 2.3412, perplexity 8.123, accuracy 0.5512, bleu 21.30", for messages.
+  std::string figures(const Validation& found) const;
+  // A warning, the first time that the perplexity is much higher than that of the training text
+  // (nll per label) although a model does not overfit so early: then the texts differ. Else "".
+  std::string compare_texts(const Validation& found, double train_nll);
   // Language models: the nll of the whole text, ends included, per word and per byte.
-  bool counts_text() const { return text_.words > 0; }
   double word_perplexity(const Validation& found) const;
   double bits_per_byte(const Validation& found) const;
   // The result of measure() for that step; null if it was not the last one measured.
@@ -100,6 +104,7 @@ class Validator {
   std::optional<double> command_score_;  // of the model of scored_step_
   int64_t scored_step_ = -1;
   std::string replaced_;
+  bool warned_ = false;  // compare_texts()
 };
 
 }  // namespace tx

@@ -29,6 +29,13 @@ int64_t Feed::epoch_tokens() const {
   return tokens;
 }
 
+int64_t Feed::step_tokens() const {
+  int64_t tokens = 0;
+  for (const Batch& batch : batches_)
+    for (const int64_t rows : batch.tokens) tokens += rows;
+  return tokens;
+}
+
 int64_t Feed::steps(int64_t epochs, int64_t max) const {
   const int64_t each = options_.accumulate;
   return (packer_->batches(epochs, max * each) + each - 1) / each;

@@ -38,6 +38,7 @@ class Feed {
   // are none. Valid until the next call of next().
   const std::vector<Batch>& next();
   const std::vector<Batch>& batches() const { return batches_; }  // of the last step
+  int64_t step_tokens() const;                                    // of these, over all sides
   // Packs and returns what next() will return; next() gives the same with or without this call.
   const std::vector<Batch>& read_ahead();
   int64_t epoch() const { return packer_->epoch(); }  // of the next batch, from 0

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "lib/base/figure.h"
+
 namespace tx {
 
 namespace {

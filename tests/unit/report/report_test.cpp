@@ -2,7 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "lib/train/options/schedule.h"
+#include "lib/train/plan/schedule.h"
 
 using namespace tx;
 
@@ -35,17 +35,17 @@ BOOST_AUTO_TEST_CASE(the_schedule_is_that_of_the_training) {
   TrainOptions options;
   options.warmup = 10;
   options.steps = 50;
-  DescribedRun run{config, {}, {100, 100}};
+  DescribedRun run{{options, config}, {}, {100, 100}};
   run.memory.parameters = 1000;
   run.memory.activations = 500;
-  const Json data = describe_data(run, options);
+  const Json data = describe_data(run);
   const Json& rates = data.at("schedule").at("rates");
   BOOST_TEST(rates.size() == 50U);  // each step once
   for (const Json& point : rates)
     BOOST_TEST(point[1].get<double>() ==
                learning_rate(options, config.d_model, point[0].get<int64_t>()));
-  options.steps = 0;
-  BOOST_TEST(describe_data(run, options).at("schedule").at("steps").get<int>() == 100000);
+  run.options.steps = 0;
+  BOOST_TEST(describe_data(run).at("schedule").at("steps").get<int>() == 100000);
   int64_t sum = 0;
   for (const Json& entry : data.at("parameters"))
     sum += entry.at("rows").get<int64_t>() * entry.at("columns").get<int64_t>();

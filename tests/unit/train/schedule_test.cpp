@@ -1,5 +1,5 @@
 // Learning rates, the number of steps of a run, and a schedule that fits them.
-#include "lib/train/options/schedule.h"
+#include "lib/train/plan/schedule.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -95,8 +95,7 @@ TrainOptions fitted(const std::string& preset, std::vector<const char*> words,
   words.insert(words.begin(), "tx-train");
   BOOST_TEST(options.parse(int(words.size()), words.data()));
   options.from_json(parse_json(config, "config"), "config");
-  fit_schedule(settings, options);
-  return settings;
+  return fit_schedule(settings, options);
 }
 
 bool by_minutes(std::vector<const char*> words, const char* config = "{}") {

@@ -1,10 +1,11 @@
 // The preset of a run without --preset, and the models that options describe.
-#include "lib/train/options/settle.h"
+#include "lib/train/plan/settle.h"
 
 #include <boost/test/unit_test.hpp>
 #include <fstream>
 
 #include "lib/base/error.h"
+#include "lib/train/plan/resolve.h"
 
 using namespace tx;
 

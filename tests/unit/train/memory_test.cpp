@@ -1,5 +1,5 @@
 // What a step costs, from shapes alone, and the largest batch that fits.
-#include "lib/train/step/plan.h"
+#include "lib/train/plan/memory.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

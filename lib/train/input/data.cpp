@@ -1,4 +1,4 @@
-#include "lib/train/run/data.h"
+#include "lib/train/input/data.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "lib/train/run/run_directory.h"
+#include "lib/train/input/run_directory.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -15,7 +15,7 @@ struct MemoryPlan {
   size_t parameters = 0, gradients = 0, optimizer_state = 0, bf16_weights = 0;  // bytes
   size_t update = 0;       // Muon's directions and scratch
   size_t sums = 0;         // partial sums of gradients: lib/train/step/tree_sum.h
-  size_t saving = 0;       // the device copy that is saved: Saver, lib/train/run/checkpointer.h
+  size_t saving = 0;       // the device copy that is saved: lib/checkpoint/saver.h
   size_t activations = 0;  // the arena: values, their gradients, statistics
   size_t other = 0;        // activations with the opposite --recompute; 0: unknown; not in total()
   size_t scratch = 0;      // of the backend's matrix products
@@ -55,14 +55,6 @@ void check_device_memory(Backend& backend, const MemoryPlan& memory);
 // The parts of a plan that are not 0 or always listed, with their names and bytes.
 std::vector<std::pair<const char*, size_t>> memory_parts(const MemoryPlan& memory);
 
-// What --describe describes: the model, the memory of a run, and the tokens of a batch on each
-// side.
-struct DescribedRun {
-  ModelConfig model;
-  MemoryPlan memory;
-  std::vector<int> capacities;
-};
-
 // "36.4 MiB", "69.5 GiB".
 std::string binary_size(size_t bytes);
 
@@ -77,10 +69,6 @@ Batch worst_batch(const PairLengths& lengths, const std::vector<int>& capacities
 // "1,448 source + 1,500 target": a number for each side, separated by `between`.
 std::string by_side(const ModelConfig& config, const std::vector<int>& numbers,
                     const std::string& between);
-
-// The text of --describe: the data flow, every weight with its shape, memory, FLOPs of a step.
-std::string describe_run(const DescribedRun& run, const TrainOptions& options);
-std::string describe_memory(const MemoryPlan& memory, bool recompute);
 
 struct BatchShape {
   int min;                                          // target tokens that hold the longest pair

@@ -1,12 +1,11 @@
-#include "lib/train/step/plan.h"
+#include "lib/train/plan/memory.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
+#include "lib/checkpoint/saver.h"
 #include "lib/data/packing.h"
-#include "lib/train/run/checkpointer.h"
 
 namespace tx {
 
@@ -89,26 +88,6 @@ double step_flops(const ModelConfig& c, const std::vector<double>& tokens) {
   return 6 * sum;
 }
 
-namespace {
-
-std::string mebibytes(size_t bytes) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%10.1f MiB", double(bytes) / 1048576);
-  return text;
-}
-
-std::string entry_line(const ParameterEntry& e) {
-  const std::string shape =
-      e.vector ? "(" + std::to_string(e.cols) + ")"
-               : "(" + std::to_string(e.rows) + ", " + std::to_string(e.cols) + ")";
-  char text[256];
-  std::snprintf(text, sizeof text, "  %-52s %-16s %12lld\n", e.name.c_str(), shape.c_str(),
-                static_cast<long long>(e.rows * e.cols));
-  return text;
-}
-
-}  // namespace
-
 std::vector<std::pair<const char*, size_t>> memory_parts(const MemoryPlan& m) {
   std::vector<std::pair<const char*, size_t>> out{{"parameters", m.parameters},
                                                   {"gradients", m.gradients},
@@ -121,21 +100,6 @@ std::vector<std::pair<const char*, size_t>> memory_parts(const MemoryPlan& m) {
   if (m.translating) out.emplace_back("translations", m.translating);
   out.emplace_back("program", m.program);
   return out;
-}
-
-std::string describe_memory(const MemoryPlan& m, bool recompute) {
-  const auto line = [](std::string name, size_t bytes) {
-    name.resize(15, ' ');
-    return "  " + name + mebibytes(bytes) + "\n";
-  };
-  std::string out;
-  for (const auto& [name, bytes] : memory_parts(m)) {
-    out += line(name, bytes);
-    if (name == std::string_view("activations") && m.other)
-      out += (recompute ? "    without --recompute " : "    with --recompute    ") +
-             mebibytes(m.other) + "\n";
-  }
-  return out + line("total", m.total());
 }
 
 std::string binary_size(size_t bytes) {
@@ -160,22 +124,6 @@ std::string by_side(const ModelConfig& config, const std::vector<int>& numbers,
   for (size_t i = 0; i < numbers.size(); ++i)
     text += (i ? between : "") + grouped(numbers[i]) + " " + config.side_name(i);
   return text;
-}
-
-std::string describe_run(const DescribedRun& run, const TrainOptions& options) {
-  const auto& [config, memory, capacities] = run;
-  std::string text = data_flow(config) + "parameters\n";
-  for (const ParameterEntry& e : parameter_table(config)) text += entry_line(e);
-  char line[256];
-  std::snprintf(line, sizeof line, "  %-69s %12lld\n", "total",
-                static_cast<long long>(parameter_count(config)));
-  text += line;
-  text += "memory\n" + describe_memory(memory, options.recompute);
-  const std::string sides = by_side(config, capacities, " + ");
-  const double flops = step_flops(config, {capacities.begin(), capacities.end()}) *
-                       options.accumulate * options.passes();
-  std::snprintf(line, sizeof line, " tokens, %.5g product FLOPs\n", flops);
-  return text + "step\n  " + std::to_string(options.accumulate) + " x (" + sides + ")" + line;
 }
 
 namespace {

@@ -8,8 +8,8 @@
 #include "lib/data/cache.h"
 #include "lib/data/packing.h"
 #include "lib/subword/vocabulary.h"
+#include "lib/train/input/run_directory.h"
 #include "lib/train/options/options.h"
-#include "lib/train/run/run_directory.h"
 
 namespace tx {
 

@@ -4,25 +4,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "lib/base/json.h"
 #include "lib/model/parameters.h"
 #include "lib/ranks/communicator.h"
-#include "lib/subword/vocabulary.h"
-#include "lib/train/options/options.h"
+#include "lib/train/input/translation_task.h"
 
 namespace tx {
-
-struct TranslationTask {
-  std::vector<std::string> metrics;              // "bleu", "chrf"
-  std::vector<std::string> sources, references;  // text; references[n] translates sources[n]
-  Vocabularies vocabularies;
-  int threads = 1;  // on the CPU
-  // The ranks that share the lines. Each has all sources; rank 0 alone has the references.
-  int rank = 0, ranks = 1;
-};
 
 class TranslationScorer {
  public:

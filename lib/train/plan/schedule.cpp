@@ -1,4 +1,4 @@
-#include "lib/train/options/schedule.h"
+#include "lib/train/plan/schedule.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,11 +20,11 @@ double learning_rate(const TrainOptions& o, int64_t d_model, int64_t step) {
   return o.schedule == "linear" ? o.lr * left : o.lr * 0.5 * (1 - std::cos(M_PI * left));
 }
 
-void fit_schedule(TrainOptions& o, const Options& given) {
-  if (o.steps == 0) return;
+TrainOptions fit_schedule(TrainOptions o, const Options& given) {
+  if (o.steps == 0) return o;
   TrainOptions own;
   own.apply_preset(o.preset);
-  if (o.steps >= own.steps) return;  // what the preset chose suits its own steps
+  if (o.steps >= own.steps) return o;  // what the preset chose suits its own steps
   const int64_t longest = std::max<int64_t>(1, o.steps / 6);
   if (!given.chosen("warmup") && o.warmup > longest) {
     if (o.schedule == "paper" && !given.chosen("lr-factor"))
@@ -35,6 +35,7 @@ void fit_schedule(TrainOptions& o, const Options& given) {
     o.save_every = std::max<int64_t>(1, o.steps / 4);
   if (!given.chosen("valid-every") && o.valid_every > o.steps)
     o.valid_every = std::max<int64_t>(1, o.steps / 4);
+  return o;
 }
 
 bool steps_by_minutes(const TrainOptions& o, const Options& given) {

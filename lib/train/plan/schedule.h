@@ -14,10 +14,10 @@ double learning_rate(const TrainOptions& options, int64_t d_model, int64_t step)
 // run: the warm-up is at most a sixth of the steps, as in preset tiny, and --lr-factor is lowered
 // so that the peak rate of schedule paper stays the same; a run too short for one save gets four.
 // Options given on the command line, or taken from --resume or --config, are not changed.
-void fit_schedule(TrainOptions& options, const Options& given);
+TrainOptions fit_schedule(TrainOptions options, const Options& given);
 
 // Whether --minutes is given without --steps: the run then has as many steps as fit that time, but
-// no more than its preset, and the schedule is fitted to these (Session::fit_to_minutes()).
+// no more than its preset, and the schedule is fitted to these (lib/train/run/pace.h).
 bool steps_by_minutes(const TrainOptions& options, const Options& given);
 
 // How long the parts of a run take, in seconds.
