@@ -22,7 +22,7 @@ class Meter {
   Meter(const DumpOptions& options, int64_t longest)
       : backend_(make_backend(options.translator.device, options.translator.threads)),
         reader_(options.model()),
-        parameters_(backend_, reader_.config(), DType::f32, true),
+        parameters_(Parameters::for_training(backend_, reader_.config(), DType::f32)),
         source_(backend_),
         target_(backend_),
         labels_(backend_) {

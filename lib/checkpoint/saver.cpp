@@ -17,7 +17,8 @@ Saver::Saver(const Parameters& parameters, Gather gather)
     : parameters_(parameters), gather_(std::move(gather)) {
   if (!has_own_memory(parameters)) return;
   reader_ = std::make_unique<Backend>(make_backend("cuda", 1));
-  copy_ = std::make_unique<Parameters>(*reader_, parameters);
+  copy_.reset(
+      new Parameters(Parameters::for_saving(*reader_, parameters.config(), parameters.dtype())));
 }
 
 Saver::~Saver() {

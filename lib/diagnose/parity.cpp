@@ -63,7 +63,8 @@ std::vector<std::vector<float>> entries(Backend& backend, const Parameters& p, M
 Outcome run(const Task& task, const Variant& way) {
   const TrainOptions& o = task.options;
   Backend backend = make_backend(way.device, o.threads);
-  Parameters parameters(backend, task.config, precision_dtype(way.precision), true);
+  Parameters parameters =
+      Parameters::for_training(backend, task.config, precision_dtype(way.precision));
   if (o.init.empty())
     parameters.initialise(o.mask_seed());
   else

@@ -118,7 +118,7 @@ Json run_again(const TrainOptions& options, const FlightReader& file) {
   if (facts.contains("products")) backend->set_tuning(facts["products"].get<std::string>());
   if (options.precision == "auto") throw DataError(options.replay + " does not name its precision");
   const DType dtype = precision_dtype(options.precision);
-  Parameters parameters(backend, file.config(), dtype, true);
+  Parameters parameters = Parameters::for_training(backend, file.config(), dtype);
   file.load(parameters);
   const Transformer transformer(backend, parameters, longest_position(batches));
   Stepper stepper(backend, parameters, transformer, options);

@@ -40,17 +40,21 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype,
   }
 }
 
-Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training,
-                       RankOf self, const ModelShard& shard)
-    : Parameters(backend, config, dtype, shard) {
-  allocate_blocks(training, self);
+Parameters Parameters::for_training(Backend& backend, const ModelConfig& config, DType dtype,
+                                    RankOf self, const ModelShard& shard) {
+  return {backend, config, dtype, shard, [&](Parameters& p) { p.allocate_blocks(true, self); }};
 }
 
-Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype, RankOf self,
-                       Planned)
-    : Parameters(backend, config, dtype) {
-  planned_ = true;
-  allocate_blocks(true, self);
+Parameters Parameters::for_planning(Backend& backend, const ModelConfig& config, DType dtype,
+                                    RankOf self) {
+  return {backend, config, dtype, {}, [&](Parameters& p) {
+            p.planned_ = true;
+            p.allocate_blocks(true, self);
+          }};
+}
+
+Parameters Parameters::only_weights(Backend& backend, const ModelConfig& config, DType dtype) {
+  return {backend, config, dtype, {}, [](Parameters& p) { p.allocate_blocks(false, {}); }};
 }
 
 void Parameters::allocate_blocks(bool training, RankOf self) {
@@ -65,26 +69,26 @@ void Parameters::allocate_blocks(bool training, RankOf self) {
   optimizer_state_ = {allocate(full, held), allocate(full, held)};
 }
 
-Parameters::Parameters(Backend& backend, const ModelConfig& config, DType weights,
-                       const WeightSource& source)
-    : Parameters(backend, config, weights == DType::i8 ? DType::f32 : weights) {
+Parameters Parameters::for_inference(Backend& backend, const ModelConfig& config, DType weights,
+                                     const WeightSource& source) {
   TX_ASSERT(weights == DType::f32 || weights == DType::bf16 || weights == DType::i8);
-  int8_ = weights == DType::i8;
-  read_only_ = std::make_unique<ReadOnly>();
-  read_tables(weights, source);
-  read_vectors(source);
+  const bool int8 = weights == DType::i8;
+  return {backend, config, int8 ? DType::f32 : weights, {}, [&](Parameters& p) {
+            p.int8_ = int8;
+            p.read_only_ = std::make_unique<ReadOnly>();
+            p.read_tables(weights, source);
+            p.read_vectors(source);
+          }};
 }
 
-Parameters::Parameters(Backend& backend, const ModelConfig& config, DType dtype, Kept)
-    : Parameters(backend, config, dtype) {
+Parameters Parameters::for_saving(Backend& backend, const ModelConfig& config, DType dtype) {
   const DType full = dtype == DType::f64 ? DType::f64 : DType::f32;
-  for (Matrix* block : {&fp32_weights_, &optimizer_state_.first, &optimizer_state_.second})
-    *block = allocate(full, elements_);
-}
-
-Parameters::Parameters(Backend& backend, const Parameters& of)
-    : Parameters(backend, of.config_, of.dtype_, Kept()) {
-  backend_->wait();  // zeroed before another stream writes to it
+  return {backend, config, dtype, {}, [&](Parameters& p) {
+            for (Matrix* block :
+                 {&p.fp32_weights_, &p.optimizer_state_.first, &p.optimizer_state_.second})
+              *block = p.allocate(full, p.elements_);
+            p.backend_->wait();  // zeroed before another stream writes to it
+          }};
 }
 
 void Parameters::take(const Parameters& of, const OptimizerState& whole) {

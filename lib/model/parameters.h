@@ -3,6 +3,7 @@
 // the cross-attentions of all layers (one product computes them), and matrices precede vectors
 // (weight decay). The vocabulary is padded with zeros in the blocks, not in files.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -57,25 +58,26 @@ struct OptimizerState {
 class Parameters {
  public:
   // dtype: of activations. bf16 has fp32 weights, which the optimizer updates, and bf16 weights,
-  // which products read; f64 has everything in double. training adds gradients and the optimizer
-  // state, with several ranks only of the shards of `self`. Memory is zero until initialise() or
+  // which products read; f64 has everything in double. Memory is zero until initialise() or
   // loading.
+
+  // Weights, gradients and the optimizer state, with several ranks only of the shards of `self`.
   // With a tensor-parallel shard, config() and table() describe the shard. Its weights are slices
   // of the model's (shard_of()), and `self` counts the ranks that have the same shard.
-  Parameters(Backend& backend, const ModelConfig& config, DType dtype, bool training,
-             RankOf self = {}, const ModelShard& shard = {});
-  // For planning a training: the same blocks as views without memory, not to be read or written.
-  struct Planned {};
-  Parameters(Backend& backend, const ModelConfig& config, DType dtype, RankOf self, Planned);
+  static Parameters for_training(Backend& backend, const ModelConfig& config, DType dtype,
+                                 RankOf self = {}, const ModelShard& shard = {});
+  // The same blocks as views without memory, not to be read or written.
+  static Parameters for_planning(Backend& backend, const ModelConfig& config, DType dtype,
+                                 RankOf self);
+  // The weights alone.
+  static Parameters only_weights(Backend& backend, const ModelConfig& config, DType dtype);
   // For inference only, and prepared for it: each weight once, in the form that is read.
   // `weights`: f32 or bf16, also the dtype of activations; or i8 with f32 activations.
-  Parameters(Backend& backend, const ModelConfig& config, DType weights,
-             const WeightSource& source);
+  static Parameters for_inference(Backend& backend, const ModelConfig& config, DType weights,
+                                  const WeightSource& source);
   // Memory for a checkpoint: the fp32 weights and the optimizer state of all ranks.
-  struct Kept {};
-  Parameters(Backend& backend, const ModelConfig& config, DType dtype, Kept);
-  // The same on another backend of the device, for take(); complete when that returns.
-  Parameters(Backend& backend, const Parameters& of);
+  static Parameters for_saving(Backend& backend, const ModelConfig& config, DType dtype);
+  // A copy of `of`, which has another backend of the same device; complete when this returns.
   void take(const Parameters& of, const OptimizerState& whole);
   ~Parameters();
   Parameters(const Parameters&) = delete;
@@ -123,8 +125,13 @@ class Parameters {
   int64_t decayed() const { return vectors_from_; }      // elements before the first vector
 
  private:
-  Parameters(Backend& backend, const ModelConfig& config, DType dtype,
-             const ModelShard& shard = {});  // without memory
+  // Without memory; then `fill`.
+  Parameters(Backend& backend, const ModelConfig& config, DType dtype, const ModelShard& shard);
+  Parameters(Backend& backend, const ModelConfig& config, DType dtype, const ModelShard& shard,
+             const std::function<void(Parameters&)>& fill)
+      : Parameters(backend, config, dtype, shard) {
+    fill(*this);
+  }
   Matrix allocate(DType dtype, int64_t elements);
   void allocate_blocks(bool training, RankOf self);
   void upload_row(Matrix to, const std::vector<double>& row);

@@ -210,9 +210,10 @@ int main(int argc, char** argv) try {
                                                 : tx::auto_precision(device).dtype;
   tx::Backend backend = tx::make_backend(device, threads);
   tx::Backend host = tx::make_backend("cpu", 1);
-  tx::Parameters random(host, config, tx::DType::f32, false);
+  tx::Parameters random = tx::Parameters::only_weights(host, config, tx::DType::f32);
   random.initialise(1);
-  tx::Parameters parameters(backend, config, weights, tx_test::Fp32Source(random));
+  tx::Parameters parameters =
+      tx::Parameters::for_inference(backend, config, weights, tx_test::Fp32Source(random));
   const tx::DType dtype = parameters.dtype();
   const tx::Transformer transformer(backend, parameters, length + 2);
   const std::vector<const tx::Transformer*> models = {&transformer};

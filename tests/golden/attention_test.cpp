@@ -28,7 +28,7 @@ class Comparison {
  public:
   Comparison(const Json& entry, DType dtype)
       : backend_(backend_for(dtype, 2)),
-        parameters_(backend_, config_of(entry["config"]), dtype, false),
+        parameters_(tx::Parameters::only_weights(backend_, config_of(entry["config"]), dtype)),
         model_(prepared(), parameters_, 70) {
     tx::SelectionOptions options;
     options.what = "weights,scores,scaled,masked,q,k,v,context,output,log_p";

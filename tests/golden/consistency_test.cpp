@@ -39,7 +39,7 @@ struct Result {
 Result run(const Json& entry, DType dtype) {
   const Json& c = entry["config"];
   tx::Backend backend = backend_for(dtype, 2);
-  tx::Parameters parameters(backend, config_of(c), dtype, true);
+  tx::Parameters parameters = tx::Parameters::for_training(backend, config_of(c), dtype);
   const tx::Transformer model(backend, parameters, 70);
   fill_weights(backend, parameters);
   tx::DeviceBatch batch(backend, parameters, 70, false);

@@ -80,7 +80,7 @@ class Golden {
         c_(entry["config"]),
         dtype_(dtype),
         backend_(backend_for(dtype, 2)),
-        parameters_(backend_, config_of(c_), dtype, true),
+        parameters_(tx::Parameters::for_training(backend_, config_of(c_), dtype)),
         model_(backend_, parameters_, 70),
         record_(backend_) {
     fill_weights(backend_, parameters_);

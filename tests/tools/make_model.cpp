@@ -42,7 +42,7 @@ int run(const std::string& path, std::map<std::string, std::string> settings) {
   if (settings.count("norm")) config.norm.name = settings.at("norm");
   config.resolve();
   tx::Backend backend = tx::make_backend("cpu", 1);
-  tx::Parameters parameters(backend, config, tx::DType::f32, false);
+  tx::Parameters parameters = tx::Parameters::only_weights(backend, config, tx::DType::f32);
   parameters.initialise(uint32_t(number("seed", 1)));
   save_model(path, parameters, {vocabulary, config.sides.size()}, tx::Json::object());
   return 0;

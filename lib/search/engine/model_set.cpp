@@ -38,8 +38,8 @@ LoadedModel load_model(Backend& backend, const std::shared_ptr<const ModelReader
   m.vocabularies = with_languages(file->vocabularies(), languages, m.name);
   longest += has_languages(m.vocabularies.source());
   const HeadMask mask(masked_heads, file->config(), "--mask-heads");
-  m.parameters = std::make_unique<Parameters>(backend, file->config(), weights,
-                                              MaskedWeights(*file, mask, file->config().d_v));
+  m.parameters.reset(new Parameters(Parameters::for_inference(
+      backend, file->config(), weights, MaskedWeights(*file, mask, file->config().d_v))));
   if (weights == DType::i8 && file->has_int8()) m.file = file;
   m.transformer = std::make_unique<Transformer>(backend, *m.parameters, longest);
   return m;

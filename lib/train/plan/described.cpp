@@ -134,7 +134,7 @@ DescribedRun describe_run(const TrainOptions& asked, const Options& given,
   Backend backend = make_backend(options.device, options.threads);
   const size_t program = anonymous_bytes();
   const DType dtype = precision_dtype(options.precision);
-  Parameters parameters(backend, model, dtype, {0, ranks}, Parameters::Planned());
+  Parameters parameters = Parameters::for_planning(backend, model, dtype, {0, ranks});
   const size_t sides = model.sides.size();
   const int longest = options.longest_text();
   Transformer transformer(backend, parameters, longest + 1);

@@ -63,9 +63,9 @@ void Run::build_model() {
   const ModelShard part = replicas_.part();
   if (!part.whole()) check_shards(spec_.model, part.count);
   if (!part.whole() && replicas_.leads())
-    whole_ = std::make_unique<Parameters>(backend_, spec_.model, dtype, Parameters::Kept());
-  trained_ =
-      std::make_unique<Parameters>(backend_, spec_.model, dtype, true, replicas_.share(), part);
+    whole_.reset(new Parameters(Parameters::for_saving(backend_, spec_.model, dtype)));
+  trained_.reset(new Parameters(
+      Parameters::for_training(backend_, spec_.model, dtype, replicas_.share(), part)));
   transformer_ = std::make_unique<Transformer>(
       backend_, *trained_, std::max(longest_dummy, spec_.longest_sentence(options_)));
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <initializer_list>
+#include <utility>
 
 #include "lib/base/io.h"
 
@@ -65,16 +66,9 @@ ChildWatch::ChildWatch(pid_t leader) { child_group = leader; }
 ChildWatch::~ChildWatch() { child_group = 0; }
 
 std::string signal_name(int signal) {
-  switch (signal) {
-    case SIGINT:
-      return "INT";
-    case SIGTERM:
-      return "TERM";
-    case SIGHUP:
-      return "HUP";
-    default:
-      return std::to_string(signal);
-  }
+  for (const auto& [number, name] : {std::pair(SIGINT, "INT"), {SIGTERM, "TERM"}, {SIGHUP, "HUP"}})
+    if (signal == number) return name;
+  return std::to_string(signal);
 }
 
 }  // namespace tx

@@ -128,19 +128,7 @@ namespace {
 
 using Action = SpikeDecision::Action;
 
-const char* name_of(Action action) {
-  switch (action) {
-    case Action::logged:
-      return "logged";
-    case Action::skipped:
-      return "skipped";
-    case Action::rewound:
-      return "rewound";
-    case Action::ended:
-      return "ended";
-  }
-  return "";
-}
+constexpr const char* action_names[] = {"logged", "skipped", "rewound", "ended"};
 
 // Per target.
 double mean_loss(const StepRecord& record) { return record.loss * record.loss_scale; }
@@ -167,7 +155,7 @@ Json incident_line(const StepRecord& record, const SpikeDecision& decision,
   Json line{{"step", decision.action == Action::rewound ? decision.to + 1 : record.step},
             {"incident", record.spike ? "spike" : "not finite"},
             {"at_step", record.step},
-            {"action", name_of(decision.action)},
+            {"action", action_names[size_t(decision.action)]},
             {"incident_loss", mean_loss(record)},
             {"loss_limit", record.loss_limit},
             {"gradient_norm", record.gradient_norm}};

@@ -14,7 +14,9 @@ using namespace tx_test;
 namespace {
 
 struct Sample {
-  Sample() : backend(make_backend("cpu", 1)), parameters(backend, config(), DType::f32, true) {
+  Sample()
+      : backend(make_backend("cpu", 1)),
+        parameters(Parameters::for_training(backend, config(), DType::f32)) {
     parameters.initialise(3);
     save("model");
     for (int i = 0; i < 3; ++i) {

@@ -25,7 +25,8 @@ ModelConfig small(int d_model, int d_ff, int heads, int64_t vocabulary) {
 
 struct Weights {
   Weights(const ModelConfig& config, uint32_t seed)
-      : backend(make_backend("cpu", 1)), parameters(backend, config, DType::f32, false) {
+      : backend(make_backend("cpu", 1)),
+        parameters(Parameters::only_weights(backend, config, DType::f32)) {
     parameters.initialise(seed);
   }
   std::span<const float> operator[](const std::string& name) const {
@@ -99,7 +100,7 @@ BOOST_AUTO_TEST_CASE(embeddings_and_vectors) {
   const Weights base(small(512, 64, 8, 4000), 1);
   const double deviation = std::sqrt(mean_square(base["embedding.weight"]));
   BOOST_TEST(std::abs(deviation - 0.0441942) < 0.0441942 * 0.004);  // 4 sigma of 2 million
-  BOOST_TEST(largest(base["embedding.weight"]) > 4 * 0.0441942);  // normal, not uniform
+  BOOST_TEST(largest(base["embedding.weight"]) > 4 * 0.0441942);    // normal, not uniform
   for (const ParameterEntry& e : base.parameters.table()) {
     if (!e.vector) continue;
     const float wanted = e.name.ends_with("norm.weight") ? 1.0F : 0.0F;

@@ -98,7 +98,8 @@ class SmallModel {
   SmallModel(const tx::ModelConfig& config, tx::DType dtype, bool prepared = false, int threads = 2)
       : backend(backend_for(dtype, threads)),
         dtype(dtype),
-        parameters(backend, config, dtype, !prepared) {
+        parameters(prepared ? tx::Parameters::only_weights(backend, config, dtype)
+                            : tx::Parameters::for_training(backend, config, dtype)) {
     fill_weights(backend, parameters);
     if (prepared) parameters.prepare_inference();
     model = std::make_unique<tx::Transformer>(backend, parameters, 80);
@@ -108,7 +109,8 @@ class SmallModel {
   SmallModel(const SmallModel& of, tx::DType weights)
       : backend(tx::make_backend("cpu", 2)),
         dtype(weights == tx::DType::i8 ? tx::DType::f32 : weights),
-        parameters(backend, of.parameters.config(), weights, Fp32Source(of.parameters)),
+        parameters(tx::Parameters::for_inference(backend, of.parameters.config(), weights,
+                                                 Fp32Source(of.parameters))),
         model(std::make_unique<tx::Transformer>(backend, parameters, 80)) {}
 
   // f(context) in an arena of exactly the size that a dry run needs.

@@ -99,7 +99,8 @@ Found run_parts(Parameters& whole, int count, bool recompute) {
   on_ranks(count, [&](Communicator& ranks) {
     Backend backend = make_backend("cpu", 1);
     const int me = ranks.rank();
-    Parameters part(backend, whole.whole(), whole.dtype(), true, {}, {me, count, &ranks});
+    Parameters part =
+        Parameters::for_training(backend, whole.whole(), whole.dtype(), {}, {me, count, &ranks});
     scatter_shards(part, me == 0 ? whole.fp32_weights() : Matrix{}, part.fp32_weights());
     part.refresh_bf16_weights();
     found.parts[size_t(me)] = step_of(backend, part, recompute);
@@ -125,7 +126,7 @@ void check_close(const std::vector<double>& got, const std::vector<double>& want
 void check(const ModelConfig& config, int count, DType dtype, double within,
            bool recompute = false) {
   Backend backend = make_backend("cpu", 1);
-  Parameters whole(backend, config, dtype, true);
+  Parameters whole = Parameters::for_training(backend, config, dtype);
   fill_weights(backend, whole);
   const Step one = step_of(backend, whole, recompute);
   const Found split = run_parts(whole, count, recompute);

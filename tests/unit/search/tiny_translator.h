@@ -18,7 +18,7 @@ inline tx::LoadedModel loaded_model(tx::Backend& backend, const tx::ModelConfig&
                                     tx::DType dtype, uint32_t seed, int64_t longest) {
   tx::LoadedModel m;
   m.name = "model" + std::to_string(seed);
-  m.parameters = std::make_unique<tx::Parameters>(backend, config, dtype, false);
+  m.parameters.reset(new tx::Parameters(tx::Parameters::only_weights(backend, config, dtype)));
   m.parameters->initialise(seed);
   m.parameters->prepare_inference();
   m.transformer = std::make_unique<tx::Transformer>(backend, *m.parameters, longest);

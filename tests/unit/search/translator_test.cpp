@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(an_encoder_alone_has_no_outputs) {
   ModelConfig config = small_config();
   config.set_kind(ModelKind::encoder);
   Backend backend = make_backend("cpu", 1);
-  const Parameters parameters(backend, config, DType::f32, false);
+  const Parameters parameters = Parameters::only_weights(backend, config, DType::f32);
   save_model(folder / "encoder", parameters, {word_vocabulary(71), 1}, Json::object());
   TranslatorOptions options = options_of();
   options.models = {folder / "encoder"};

@@ -202,7 +202,8 @@ struct SaverFixture {
   Parameters parameters;
   Saver saver;
   SaverFixture()
-      : parameters(backend, tx_test::small_config(), DType::f32, true), saver(parameters) {}
+      : parameters(Parameters::for_training(backend, tx_test::small_config(), DType::f32)),
+        saver(parameters) {}
 };
 
 }  // namespace

@@ -52,7 +52,8 @@ struct Model {
   Stepper stepper;
   Model(const TrainOptions& of, const LinkedText& text, int kv_heads = 0)
       : options(of),
-        parameters(backend, config(int(text.words->size()), kv_heads), DType::f64, true),
+        parameters(Parameters::for_training(backend, config(int(text.words->size()), kv_heads),
+                                            DType::f64)),
         transformer(backend, parameters, 128),
         stepper(backend, parameters, transformer, options) {
     parameters.initialise(3);

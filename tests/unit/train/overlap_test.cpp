@@ -16,7 +16,8 @@ namespace {
 // A model whose block has three rounds; the tests write the gradients of a backward pass by hand.
 struct Passes {
   Backend backend = make_backend("cpu", 1);
-  Parameters parameters{backend, TinyModel::config_of(1004, 192), DType::f32, true};
+  Parameters parameters =
+      Parameters::for_training(backend, TinyModel::config_of(1004, 192), DType::f32);
   RoundOrder order{parameters};
 
   // The parameters (joined ones: the first) of which at least a part is in the round.

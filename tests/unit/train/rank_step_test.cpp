@@ -186,11 +186,11 @@ BOOST_AUTO_TEST_CASE(with_several_rounds) {
 BOOST_AUTO_TEST_CASE(a_rank_holds_its_shard_of_the_optimizer_state) {
   Backend backend = make_backend("cpu", 1);
   const ModelConfig config = TinyModel::config_of(int(words->size()), large);
-  const Parameters whole(backend, config, DType::f32, true);
+  const Parameters whole = Parameters::for_training(backend, config, DType::f32);
   const int64_t elements = whole.fp32_weights().cols;
   BOOST_TEST(whole.moment1().cols == elements);
   for (int rank = 0; rank < 3; ++rank) {
-    const Parameters part(backend, config, DType::f32, true, {rank, 3});
+    const Parameters part = Parameters::for_training(backend, config, DType::f32, {rank, 3});
     BOOST_TEST(std::abs(part.moment1().cols - elements / 3) <= norm_block);
     BOOST_TEST(part.moment2().cols == part.moment1().cols);
     BOOST_TEST(Parameters::bytes(config, DType::f32, true, {rank, 3}) ==

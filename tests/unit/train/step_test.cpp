@@ -195,7 +195,8 @@ struct OneStack {
   Transformer model;
 
   explicit OneStack(ModelKind kind)
-      : parameters(backend, one_stack(kind), DType::f32, true), model(backend, parameters, 80) {
+      : parameters(Parameters::for_training(backend, one_stack(kind), DType::f32)),
+        model(backend, parameters, 80) {
     parameters.initialise(1);
   }
 };

@@ -37,7 +37,7 @@ struct TinyModel {
   TinyModel(const tx::TrainOptions& of, int words, const std::vector<int>& capacities,
             tx::DType dtype = tx::DType::f32, tx::RankOf self = {}, int d_model = 16)
       : options(of),
-        parameters(backend, config_of(words, d_model), dtype, true, self),
+        parameters(tx::Parameters::for_training(backend, config_of(words, d_model), dtype, self)),
         transformer(backend, parameters, 128),
         stepper(backend, parameters, transformer, options) {
     parameters.initialise(3);
