@@ -25,7 +25,7 @@ Run::Run(const TrainOptions& options, RunSpec spec, const Replicas& replicas,
   const size_t program = anonymous_bytes();
   build_model();
   build_scorer(scorer);
-  settle(program, log);
+  build_step(program, log);
   if (scorer_) scorer_->reserve();
 }
 
@@ -80,7 +80,7 @@ void Run::build_scorer(const MakeTranslationScorer& make) {
 }
 
 // Rank 0 determines which batches fit and which algorithms are fastest.
-void Run::settle(size_t program, const Log& log) {
+void Run::build_step(size_t program, const Log& log) {
   const size_t kept =
       whole_ ? 3 * size_t(whole_->fp32_weights().cols) * size_of(whole_->dtype()) : 0;
   const PlannedRun planned{backend_,
@@ -148,20 +148,14 @@ void make(Run& run, const RankCall& call) {
   (run.*method)(call);
 }
 
+template <auto... method>
+constexpr Method table[] = {make<method>...};
+
 // What rank 0 can call on all ranks. It broadcasts a method's place here.
-constexpr Method methods[] = {make<&Run::rehearse>,
-                              make<&Run::step>,
-                              make<&Run::release>,
-                              make<&Run::validate>,
-                              make<&Run::translate>,
-                              make<&Run::weights_finite>,
-                              make<&Run::agree_on_feed>,
-                              make<&Run::spread>,
-                              make<&Run::collect>,
-                              make<&Run::gather_gradients>,
-                              make<&Run::gradient_norms>,
-                              make<&Run::forget_steps>,
-                              make<&Run::end>};
+constexpr auto& methods =
+    table<&Run::rehearse, &Run::step, &Run::release, &Run::validate, &Run::translate,
+          &Run::weights_finite, &Run::agree_on_feed, &Run::spread, &Run::collect,
+          &Run::gather_gradients, &Run::gradient_norms, &Run::forget_steps, &Run::end>;
 
 }  // namespace
 

@@ -40,7 +40,8 @@ class Run {
     return whole_ ? whole_->optimizer_state() : stepper_->whole_optimizer_state();
   }
 
-  // The calls of rank 0 that all ranks make together: the others, in obey(), repeat them.
+  // Calls of rank 0 that all ranks make together: the others, in obey(), repeat them.
+
   // Runs the largest batch through the model, so that a lack of memory shows before the first step.
   // Later calls do nothing.
   void rehearse(const RankCall& = {});
@@ -74,7 +75,7 @@ class Run {
   void announce(RankCall call) const;
   void build_model();
   void build_scorer(const MakeTranslationScorer& make);
-  void settle(size_t program, const Log& log);
+  void build_step(size_t program, const Log& log);
   void compare_processors(const Log& log) const;
   void set_products(const Log& log);
   void report_memory(const Log& log);

@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/train/plan/resolve.h"
+#include "tests/unit/data/packing_fixture.h"
 
 using namespace tx;
 
@@ -127,6 +128,33 @@ BOOST_AUTO_TEST_CASE(so_does_a_file_that_tells_it) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+// Settling makes new options; the steps are counted once the preset's batch is fixed.
+BOOST_FIXTURE_TEST_CASE(the_batch_is_fixed_before_the_length, PackingFixture) {
+  TrainOptions settings;
+  Options given("tx-train", "");
+  settings.describe(given);
+  const char* words[] = {"tx-train", "--epochs", "3", "--lr", "0.5"};
+  BOOST_TEST(given.parse(5, words, [] { return std::vector<std::string>{"schedule"}; }));
+  const Log log("", true);
+  const TrainOptions start = resolve_run(settings, given, log);
+  const Json before = options_json(start), chosen_before = given.to_json();
+  Corpora corpora;
+  corpora.train.reset(new IdCache(make(captions(60))));
+  std::string batch;
+  const auto fix_batch = [&](const TrainOptions& chosen) -> CountSteps {
+    batch = chosen.batch_tokens;
+    return [&](int64_t epochs, int64_t) { return batch == "448" ? 7 * epochs : 0; };
+  };
+  const TrainOptions settled = settle(start, given, corpora, fix_batch, log);
+  BOOST_TEST(settled.preset == "toy");
+  BOOST_TEST(settled.steps == 21);
+  BOOST_TEST(settled.warmup == 3);
+  BOOST_TEST(settled.save_every == 5);
+  BOOST_TEST(settled.lr == 0.5);
+  BOOST_TEST(options_json(start) == before);
+  BOOST_TEST(given.to_json() == chosen_before);
+}
 
 // The options describe an encoder and a decoder; a model of one stack takes only its own side.
 BOOST_AUTO_TEST_CASE(options_of_both_sides_make_models_of_every_kind) {
