@@ -5,7 +5,7 @@
 
 #include "lib/base/log.h"
 #include "lib/train/options/options.h"
-#include "lib/train/step/translation_scorer.h"
+#include "lib/train/input/translation.h"
 
 namespace tx {
 

@@ -93,14 +93,10 @@ ModelConfig TrainOptions::model_config() const {
   return c;
 }
 
-// Copies into the existing sides, since options hold pointers to them.
 void TrainOptions::take_model(const ModelConfig& of) {
-  std::vector<SideConfig> sides = std::move(model.config.sides);
-  for (size_t side = 0; side < sides.size(); ++side)
-    sides[side] = of.sides[std::min(side, of.sides.size() - 1)];
   model.config = of;
   model.config.set_kind(ModelKind::encoder_decoder);
-  model.config.sides = std::move(sides);
+  model.config.sides = {of.sides.front(), of.sides.back()};
   kind = of.kind;
 }
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "lib/base/log.h"
+#include "lib/train/input/translation.h"
 #include "lib/train/plan/memory.h"
-#include "lib/train/step/translation_scorer.h"
 
 namespace tx {
 

@@ -2,8 +2,8 @@
 // chosen when the run began.
 #pragma once
 #include "lib/train/input/data.h"
+#include "lib/train/input/translation.h"
 #include "lib/train/ranks/replicas.h"
-#include "lib/train/step/translation_scorer.h"
 
 namespace tx {
 

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "lib/base/log.h"
+#include "lib/train/input/translation.h"
 #include "lib/train/options/options.h"
 #include "lib/train/ranks/replicas.h"
-#include "lib/train/step/translation_scorer.h"
 
 namespace tx {
 

@@ -1,4 +1,4 @@
-#include "lib/train/input/translation_task.h"
+#include "lib/train/input/translation.h"
 
 #include <algorithm>
 #include <filesystem>
