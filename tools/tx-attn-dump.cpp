@@ -17,6 +17,9 @@ int main(int argc, char** argv) {
     options.usage("tx-attn-dump --qkv matrices.json");
     options.version(tx::describe_backends);
     settings.describe(options);
+    bool quiet = false;
+    options.group("Output");
+    options.flag("-q,--quiet", quiet, "print no progress");
     if (!options.parse(argc, argv)) return 0;
     settings.check();
     if (!settings.qkv.empty()) {
@@ -24,7 +27,7 @@ int main(int argc, char** argv) {
       return 0;
     }
     settings.check_model(options);
-    const tx::Log log("tx-attn-dump");
+    const tx::Log log("tx-attn-dump", quiet);
     if (settings.live)
       tx::write_live_page(settings, log);
     else

@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
     if (!options.parse(argc, argv)) return 0;
 
     tx::Writer out("-");
-    tx::run_scoring(std::move(settings), tx::Log("tx-bleu"), out);
+    tx::run_scoring(std::move(settings), tx::Log("tx-bleu", settings.quiet), out);
     out.close();
     return 0;
   });

@@ -10,8 +10,11 @@ int run(int argc, const char* const* argv) {
   Command command;
   tx::Options options(std::string(tool) + " " + argv[0], Command::summary);
   command.describe(options);
+  bool quiet = false;
+  options.group("Output");
+  options.flag("-q,--quiet", quiet, "print no progress");
   if (!options.parse(argc, argv)) return 0;
-  command.run(tx::Log(tool));
+  command.run(tx::Log(tool, quiet));
   return 0;
 }
 

@@ -140,13 +140,15 @@ std::string completion_kind(const Option& option) {
 
 }  // namespace
 
-std::string Options::help_text() const {
+std::string Options::help_text(bool all) const {
   std::string out = tool_ + ": " + summary_ + "\n\n";
   for (const auto& line : usage_)
     out += (&line == &usage_.front() ? "usage: " : "       ") + line + "\n";
   if (usage_.empty()) out += "usage: " + tool_ + " [options]\n";
   std::string group;
   for_each_by_group(options_, [&](const Option& option) {
+    if (!all && !option.positional && usual_.find(" " + option.long_name() + " ") == usual_.npos)
+      return;
     if (option.group != group || group.empty()) {
       const std::string rules = rules_of(group_of(option));
       out += "\n" + option.group + (rules.empty() ? "" : " (" + rules + ")") + ":\n";
@@ -156,6 +158,7 @@ std::string Options::help_text() const {
   });
   out += "\n";
   append_row(out, "-h, --help", "print this and exit");
+  if (!usual_.empty()) append_row(out, "    --help-all", "print all options and exit");
   append_row(out, "    --version", "print version, compiler and libraries, and exit");
   out += "\nMore in the manual: " + manual(tool_.substr(0, tool_.find(' '))) + "\n";
   return out;
@@ -178,6 +181,8 @@ std::string Options::man_options() const {
   if (!out.empty()) out += ".El\n";
   out += ".Ss General\n.Bl -tag -width Ds\n";
   out += ".It Fl h , Fl \\-help\nPrint a summary of the options and exit.\n";
+  if (!usual_.empty())
+    out += ".It Fl \\-help\\-all\nThe same of all options, not only the usual ones.\n";
   out += ".It Fl \\-version\nPrint version, compiler and libraries, and exit.\n.El\n";
   return out;
 }
@@ -185,6 +190,7 @@ std::string Options::man_options() const {
 std::string Options::completion() const {
   std::string out =
       "-h,--help flag\tprint a summary of the options\n--version flag\tprint the version\n";
+  if (!usual_.empty()) out += "--help-all flag\tprint a summary of all options\n";
   for (const auto& option : options_) {
     if (option->positional || option->hidden) continue;
     out += option->names;

@@ -141,6 +141,9 @@ class Options {
  public:
   Options(std::string tool, std::string summary);
   void usage(std::string line);  // shown under "usage:", repeatable
+  // The options of --help: long names, separated by spaces. --help-all shows all, and --help does
+  // without this call.
+  void usual(const std::string& names) { usual_ = " " + names + " "; }
   // What --version prints after the version and commit: a function of the tool.
   void version(std::function<std::string()> text);
   Group& group(const std::string& name);  // of the options that are added next
@@ -174,7 +177,7 @@ class Options {
   const std::vector<std::unique_ptr<Option>>& all() const { return options_; }
   const Group& group_of(const Option& option) const;
 
-  std::string help_text() const;
+  std::string help_text(bool all) const;
   std::string man_options() const;  // mdoc list for the page's OPTIONS
   // For shell completion: one line per option, "NAME[,NAME] KIND [WORD...]", a tab and its help;
   // KIND is flag, value, words (the choices follow), list (comma-separated choices), file or folder
@@ -192,7 +195,7 @@ class Options {
   const Option* find(const std::string& long_name) const;
   void protect_inputs() const;
   void check_modes() const;
-  std::string tool_, summary_, group_ = "Options";
+  std::string tool_, summary_, usual_, group_ = "Options";
   std::vector<std::string> usage_;
   std::function<std::string()> version_;
   std::vector<std::unique_ptr<Group>> groups_;

@@ -168,7 +168,8 @@ bool Options::parse(int argc, const char* const* argv, const Configure& configur
   app.set_help_flag();  // removes CLI11's --help; ours is added below
   // Options of every tool that print something and exit.
   const std::pair<const char*, std::function<std::string()>> printing[] = {
-      {"--help,-h", [&] { return help_text(); }},
+      {"--help,-h", [&] { return help_text(usual_.empty()); }},
+      {"--help-all", [&] { return help_text(true); }},
       {"--version", [&] { return version_text(tool_, version_); }},
       {"--man-options", [&] { return man_options(); }},
       {"--completion", [&] { return completion(); }}};
@@ -189,7 +190,7 @@ bool Options::parse(int argc, const char* const* argv, const Configure& configur
   }
   for (size_t i = 0; i < asked.size(); ++i)
     if (asked[i]->count() > 0) return print(printing[i].second()), false;
-  std::vector<std::string> known = {"--help", "--version"};
+  std::vector<std::string> known = {"--help", "--help-all", "--version"};
   for (const Option* option : all) {
     for (const auto& name : values::names(*option))
       if (!option->positional && !option->hidden) known.push_back(name);

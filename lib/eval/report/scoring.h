@@ -25,10 +25,10 @@ struct ScoringOptions {
   uint64_t seed = 12345;
   int threads = available_cpus();  // of the resampling
   int width = 1;
-  bool score_only = false, json = false;
+  bool score_only = false, json = false, quiet = false;
   // sacreBLEU's options: format sets json, test_set is an error, the others have no effect.
   std::string format, test_set, encoding = "utf-8";
-  bool quiet = false;
+  bool no_color = false;
   bool force = false;  // no warning about text that looks tokenised
 
   void describe(Options& options);

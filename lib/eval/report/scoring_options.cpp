@@ -89,14 +89,13 @@ void describe_output(Options& options, ScoringOptions& o) {
       .alias("-b")
       .excludes({"--json"}, "the JSON contains the score");
   options.flag("--json", o.json, "print JSON with the statistics");
+  options.flag("-q,--quiet", o.quiet, "do not explain scores of 0");
   // sacreBLEU's options, for its users.
   options.add("--format", o.format, "text|json", "text, or JSON as with --json")
       .one_of({"text", "json"})
       .alias("-f")
       .secret();
-  options.flag("--quiet", o.quiet, "no messages (this is the default)")
-      .alias("-q,--no-color,-nc")
-      .secret();
+  options.flag("--no-color", o.no_color, "no colours (this is the default)").alias("-nc").secret();
   options.add("--encoding", o.encoding, "utf-8", "the encoding of all files")
       .one_of({"utf-8", "UTF-8", "utf8"})
       .alias("-e")

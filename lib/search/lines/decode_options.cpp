@@ -11,6 +11,10 @@ namespace tx {
 
 void DecodeOptions::describe(Options& options) {
   options.usage("tx-decode -m MODEL [OPTION]... < TEXT > TRANSLATIONS");
+  options.usual(
+      "model tgt source-language target-language split scores json quiet prefix constraints beam "
+      "alpha nbest sample no-repeat forbid seed temperature alignments top-p max-new stop echo "
+      "stream embed perplexity threads device precision describe");
   describe_input(options);
   describe_output(options);
   describe_forced_output(options);

@@ -386,6 +386,10 @@ void TrainOptions::describe(Options& o) {
   describe_guidance(o);
   describe_machine(o, *this);
   describe_diagnostics(o, *this);
+  o.usual(
+      "src tgt valid-src valid-tgt vocab max-length out resume preset init seed steps epochs "
+      "minutes patience save-every valid-every valid-metric layers d-model heads kind batch-tokens "
+      "dropout lr threads device precision describe quiet");
 }
 
 }  // namespace tx

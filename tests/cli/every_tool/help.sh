@@ -15,14 +15,25 @@ done
 for tool in $(tools); do
   commands "$tool" | while read -r command; do
     # shellcheck disable=SC2086  # tool and command
-    expect_status 0 $command --help
+    expect_status 0 $command --help-all
     last_stdout | awk 'length > 100 { exit 1 }' || fail "a line of $command --help is too wide"
     cp "$TX_LAST/stdout" help
     $command --completion | cut -d ' ' -f 1 | tr ',' '\n' | grep '^--' | grep -v '^--no-' > names
     while read -r name; do
-      sed 's/\[no-\]//' help | grep -qwF -e "$name" || fail "$command --help lacks $name"
+      sed 's/\[no-\]//' help | grep -qwF -e "$name" || fail "$command --help-all lacks $name"
     done < names
   done
+done
+
+# --help of the two tools with the most options lists the usual ones.
+for tool in tx-train tx-decode; do
+  "$tool" --help | grep -oE '^ +(-., )?--[a-z-]+' | sed 's/.* //' > listed
+  [ "$(wc -l < listed)" -eq 33 ] || fail "$tool --help lists $(wc -l < listed)" # with the three below
+  "$tool" --help-all > help
+  while read -r name; do
+    grep -qwF -e "$name" help || fail "$tool --help-all lacks $name"
+  done < listed
+  tail -n 5 help | grep -q -- '--help-all  *print all options and exit' || fail "$tool: $(tail -n 5 help)"
 done
 
 [ "$(head -c 2 "$(command -v tx-train)")" != '#!' ] || exit 0 # tests/arm: it starts qemu
