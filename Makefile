@@ -36,6 +36,12 @@ check: ready
 	@$(MAKE) --no-print-directory tests
 	@sh tests/check.sh $(BUILD)
 
+# The unit tests and a case of each tool: a minute after a build.
+QUICK = ^unit-[a-z]+$$|^tx-(bpe/round-trip|train/log_gradients|avg/choose|decode/lines|bleu/score|convert/marian|attn-dump/heatmap)$$
+check-quick: ready
+	@$(MAKE) --no-print-directory tests
+	@sh tests/check.sh $(BUILD) -R '$(QUICK)'
+
 check-sanitize: ready
 	@cmake -S . -B $(BUILD)-sanitize -DTX_SANITIZE=ON -DTX_CUDA=OFF -DCMAKE_BUILD_TYPE=Release $(CMAKE_ARGS)
 	@cmake --build $(BUILD)-sanitize -j $(JOBS)
@@ -86,5 +92,5 @@ wheel: demo-model
 clean:
 	@rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz $(BUILD)-emulated $(BUILD)-arm
 
-.PHONY: all tests deps ready demo demo-model check check-sanitize check-emulated check-arm fuzz bundle check-gpu \
+.PHONY: all tests deps ready demo demo-model check check-quick check-sanitize check-emulated check-arm fuzz bundle check-gpu \
   bench-gpu install deb wheel clean
