@@ -1,4 +1,8 @@
 // Helpers of the CPU loops: element types, the instruction set in use, scratch memory of threads.
+//
+// The compiler fuses no products and sums by itself; kernels do where fused() says so. The order of
+// sums depends on the instruction set only in bf16 instructions, the gradient's norm, and the
+// products of training (oneDNN, OpenBLAS).
 #pragma once
 #ifdef _OPENMP
 #include <omp.h>

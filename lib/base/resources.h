@@ -1,4 +1,5 @@
-// Processors and memory that this process may use (affinity, control groups, ulimit).
+// Processors and memory that this process may use (affinity, control groups, ulimit). Specific to
+// Linux, as are O_TMPFILE in writer.cpp and the features of processors in kernels/cpu.
 #pragma once
 #include <cstddef>
 #include <cstdint>

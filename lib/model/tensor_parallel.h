@@ -1,6 +1,8 @@
 // Tensor parallelism (Shoeybi et al., 2019): each rank has a shard, some heads of every attention,
 // some columns of every feed-forward layer and some tokens of every vocabulary, and computes with
-// them as with a smaller model. Norms, learned positions and biases after a sum are replicated.
+// them as with a smaller model. Norms, learned positions and biases after a sum are replicated. Ops
+// that read a weight know where to sum (Parameter::split); dropout masks and targets are numbered as
+// in the whole model, which rank 0 reads and writes.
 #pragma once
 #include <span>
 #include <vector>
