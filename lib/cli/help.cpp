@@ -147,8 +147,10 @@ std::string Options::help_text(bool all) const {
   if (usage_.empty()) out += "usage: " + tool_ + " [options]\n";
   std::string group;
   for_each_by_group(options_, [&](const Option& option) {
-    if (!all && !option.positional && usual_.find(" " + option.long_name() + " ") == usual_.npos)
-      return;
+    const bool usual = option.positional
+                           ? option.needed.empty()
+                           : usual_.find(" " + option.long_name() + " ") != usual_.npos;
+    if (!all && !usual) return;
     if (option.group != group || group.empty()) {
       const std::string rules = rules_of(group_of(option));
       out += "\n" + option.group + (rules.empty() ? "" : " (" + rules + ")") + ":\n";

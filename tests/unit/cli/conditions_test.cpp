@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_group_speaks_for_its_options) {
   options.add("--order", order, "N", "order").needs({"--digits", "--metric chrf"});
   options.group("Other");
   options.add("--digits", digits, "N", "digits");
-  BOOST_TEST(options.help_text().find("\nchrF (needs --metric chrf):\n") != std::string::npos);
+  BOOST_TEST(options.help_text(true).find("\nchrF (needs --metric chrf):\n") != std::string::npos);
   BOOST_TEST(options.man_options().find(".Ss chrF\nNeeds \\-\\-metric chrf.\n.Bl") !=
              std::string::npos);
   const auto message = [&](std::vector<const char*> words) {
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(a_fact_is_checked_when_it_is_known) {
   BOOST_TEST(message_of<UsageError>([&] {
                options.check_fact("a model of kind", "c", "M is of kind c");
              }) == "--beam needs a model of kind a or b: M is of kind c");
-  const std::string help = options.help_text();
+  const std::string help = options.help_text(true);
   BOOST_TEST(help.find("beam (default 4)\n") != std::string::npos);
   BOOST_TEST(help.find("\nB (needs a model of kind b):\n") != std::string::npos);
   BOOST_TEST(help.find("echo\n") != std::string::npos);
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(a_condition_must_name_an_option) {
 
 BOOST_AUTO_TEST_CASE(conditions_and_old_names_in_the_help) {
   Tool tool;
-  const std::string help = tool.options.help_text(), page = tool.options.man_options();
+  const std::string help = tool.options.help_text(true), page = tool.options.man_options();
   BOOST_TEST(help.find("columns (needs --heatmap)\n") != std::string::npos);
   BOOST_TEST(help.find("beam (default 4)\n") != std::string::npos);
   BOOST_TEST(page.find("Rate (default 0).\n") != std::string::npos);
