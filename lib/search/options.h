@@ -32,11 +32,10 @@ struct SearchOptions {
   double diversity = 0;        // penalty of a token that an earlier group chose in this step
   bool prefix = false;         // each Source has the tokens that its output begins with
   bool forced_target = false;  // no search: each Source has the output to score
-  // Multilingual models: the token that the decoder reads after <bos>, not part of the output, -1
-  // for none; and the tokens that end a source.
+  // Multilingual models: the token read after <bos>, not part of the output; -1: none.
   int first_token = -1;
-  std::vector<int> closing = {Vocabulary::eos};
-  std::vector<int> ends;  // tokens that end an output as <eos> does
+  std::vector<int> closing = {Vocabulary::eos};  // the tokens that end a source
+  std::vector<int> ends;                         // tokens that end an output as <eos> does
 
   // Language models, which continue the source.
   bool continues = false;          // the model is a language model
@@ -49,8 +48,7 @@ struct SearchOptions {
   // `check` then throws a UsageError. DataError: a default that is no option of the search.
   void set_defaults(Options& options, const Json& defaults, const std::string& where,
                     const std::function<void()>& check);
-  // Sets the default of `groups`. UsageError if nbest exceeds the beam, or if the groups do not
-  // divide it.
+  // Sets the default of `groups`. UsageError if it does not divide the beam, or nbest exceeds it.
   void check();
   // The maximum length of an output, <eos> included, for a source of `tokens` tokens.
   int64_t longest(int64_t tokens) const {

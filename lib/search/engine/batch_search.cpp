@@ -1,7 +1,6 @@
 #include "lib/search/engine/batch_search.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "lib/base/error.h"
@@ -11,17 +10,12 @@
 #include "lib/tensor/arena.h"
 
 namespace tx {
-namespace {
 
-// So many inputs of a sentence are read in one step: enough for large matrix products, and with a
-// vocabulary of 32,000 at most 8 MB of logits.
+// Inputs of a sentence read in one step: large products, and 8 MB of logits for 32,000 tokens.
 constexpr int64_t inputs_at_a_time = 64;
 
-// The last word of a prompt is taken to be complete, unless tokens that go beyond it are ten times
-// as probable as its own.
+// A prompt's last word is complete, unless tokens beyond it are ten times as probable as its own.
 constexpr double much_more = 2.3;
-
-}  // namespace
 
 BatchSearch::BatchSearch(Backend& backend, std::span<const Transformer* const> models, DType dtype,
                          const SearchOptions& options, std::vector<int> forbidden, Rules rules)
@@ -41,14 +35,6 @@ BatchSearch::BatchSearch(Backend& backend, std::span<const Transformer* const> m
   if (!options.forced_target) scorer_.end_at(options.ends);
   for (const Transformer* model : models) longest_ = std::min(longest_, model->longest());
   longest_ -= lead();
-}
-
-int64_t BatchSearch::longest(int64_t tokens) const {
-  return std::min(options_.continues ? longest_ - tokens : longest_, options_.longest(tokens));
-}
-
-int64_t BatchSearch::positions(int64_t tokens) const {
-  return lead() + (options_.continues ? tokens : 0) + longest(tokens);
 }
 
 int64_t BatchSearch::longest(const Source& source) const {
@@ -284,8 +270,7 @@ void BatchSearch::replace_end(Active& a, const Source& source) {
   a.best = a.own;
 }
 
-// The search chooses the forced tokens, one per row. All outputs are the same until then, so that a
-// search with several rows sees copies.
+// The search chooses the forced tokens, one per row; a search with several rows sees copies.
 void BatchSearch::advance_inputs(Active& a, const Source& source, const Scores& scores) {
   const auto width = size_t(scores.width);
   for (int32_t i = 0; i < a.rows && !a.search->done(); ++i) {

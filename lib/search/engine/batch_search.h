@@ -24,15 +24,13 @@ class BatchSearch {
   // leaves the batch; the next ones enter when an eighth of the capacity is free.
   std::vector<std::vector<TokenHypothesis>> run(std::span<const Source* const> sources,
                                                 int64_t at_a_time);
-  // Receives the tokens of the first output after each step, until the next call. repeats: as in
-  // TokenHypothesis.
+  // Receives the tokens of the first output after each step. repeats: as in TokenHypothesis.
   using Listener = std::function<void(std::span<const int> ids, size_t repeats)>;
   void listen(Listener listener) { listener_ = std::move(listener); }
   // Whether an output with these tokens ends; called before each further token.
   using Stops = std::function<bool(const Source&, std::span<const int> ids, size_t repeats)>;
   void stop_at(Stops stops) { stops_ = std::move(stops); }
-  // Returns the tokens allowed in the outputs of a source, ascending, at least one; log P is
-  // normalised over them.
+  // The tokens allowed in outputs of a source, ascending, not none; log P is normalised over them.
   using Lists = std::function<std::vector<int32_t>(const Source&)>;
   void list_by(Lists lists) {
     list_of_ = std::move(lists);
@@ -66,7 +64,10 @@ class BatchSearch {
   };
   using Sources = std::span<const Source* const>;
   std::unique_ptr<SentenceSearch> search_for(const Source& source) const;
-  int64_t longest(int64_t tokens) const;        // maximum steps for a source of `tokens` tokens
+  // Maximum steps for a source of `tokens` tokens.
+  int64_t longest(int64_t tokens) const {
+    return std::min(options_.continues ? longest_ - tokens : longest_, options_.longest(tokens));
+  }
   int64_t longest(const Source& source) const;  // maximum steps for this source
   int width() const {
     return options_.forced_target ? 1 : options_.sample ? options_.nbest : options_.beam;
@@ -89,7 +90,9 @@ class BatchSearch {
   }
   size_t repeats(const Source& source) const { return options_.continues ? source.rest.size() : 0; }
   void end_stopped(Sources sources);
-  int64_t positions(int64_t tokens) const;  // maximum model positions for a source of `tokens`
+  int64_t positions(int64_t tokens) const {  // of the model, for a source of `tokens`
+    return lead() + (options_.continues ? tokens : 0) + longest(tokens);
+  }
   // Inputs before the one whose row scores the first token of an output.
   int64_t lead() const { return options_.first_token >= 0; }
 

@@ -70,14 +70,8 @@ void Beam::keep_best(size_t count) {
   candidates_.resize(keep);
 }
 
-void Beam::require(const Source& source, const Rules& rules) {
-  source_ = &source;
-  rules_ = &rules;
-}
-
 // The size of each bank (Post and Vilar, 2018, section 4): equal shares, the remainder to the bank
-// of outputs with all phrases. Places that a bank cannot fill go to the next lower bank, then
-// upwards.
+// of outputs with all phrases. Places left go to the next lower bank, then up.
 std::vector<size_t> bank_places(const std::vector<size_t>& candidates, size_t beam) {
   const size_t banks = candidates.size();
   std::vector<size_t> places(banks, beam / banks);
@@ -105,8 +99,7 @@ void Beam::find_banks() {
   }
 }
 
-// Orders the candidates: first the W that have places in the banks, then the others, which replace
-// those of the W that end.
+// The W candidates with places in the banks come first, then those that replace the ones that end.
 void Beam::share_out() {
   size_t all = 0;
   for (const std::vector<int>& phrase : source_->phrases) all += phrase.size();
@@ -135,8 +128,7 @@ void Beam::finish(const Candidate& candidate) {
 }
 
 // log P never increases, and with alpha >= 0 the length penalty grows with the length. The score of
-// a hypothesis is therefore at most its log P over the penalty of the maximum length. Greedy search
-// always ends with its first <eos>.
+// a hypothesis is therefore at most its log P over the penalty of the maximum length.
 bool Beam::can_win(double log_p) const {
   if (finished_.size() < nbest_) return true;
   return width_ > 1 && log_p / length_penalty(longest_, alpha_) > finished_.back().score;
@@ -188,8 +180,7 @@ std::vector<TokenHypothesis> Beam::results() const {
     out.push_back({tree_->path(f.leaf), f.log_p, f.score, true, tree_->log_ps(f.leaf)});
     out.back().token_log_p.push_back(f.end);
   }
-  // At the maximum length, or when no token is allowed, there may be no finished output. The best
-  // are then those with the most required tokens.
+  // Without a finished output, the best are those with the most required tokens.
   std::vector<Open> open = open_;
   std::ranges::stable_sort(open, std::ranges::greater(), &Open::bank);
   for (const Open& o : open) {
@@ -224,8 +215,7 @@ void DiverseBeam::advance(const Scores& scores) {
   gather_rows();
 }
 
-// Row::parent of a group is an index in the group's own rows of the previous step, which began at
-// first_row_.
+// Row::parent of a group is an index in its own rows of the previous step, from first_row_ on.
 void DiverseBeam::gather_rows() {
   rows_.clear();
   for (size_t g = 0; g < groups_.size(); ++g) {
@@ -241,10 +231,9 @@ std::vector<TokenHypothesis> DiverseBeam::results() const {
   TX_ASSERT(done());
   std::vector<TokenHypothesis> out;
   for (const Beam& group : groups_) {
-    for (TokenHypothesis& h : group.results()) {
+    for (TokenHypothesis& h : group.results())
       if (std::ranges::none_of(out, [&](const auto& other) { return other.ids == h.ids; }))
         out.push_back(std::move(h));
-    }
   }
   std::ranges::stable_sort(out, [](const auto& a, const auto& b) {
     return a.complete != b.complete ? a.complete : a.score > b.score;

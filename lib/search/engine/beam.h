@@ -21,18 +21,18 @@ class Beam : public SentenceSearch {
   // this, are skipped; advance() therefore needs Scores of candidates() tokens per row, or of the
   // whole vocabulary if that is smaller, best first.
   Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest);
-  // One of `groups` equal groups of a beam, which share `tree`; results() returns all outputs of
-  // the group.
+  // One of `groups` groups of a beam, which share `tree`; results() returns all its outputs.
   Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest, int groups,
        std::shared_ptr<TokenTree> tree);
-  // Requires the output to contain the phrases of `source`; `rules` count their tokens. Both must
-  // outlive this.
-  void require(const Source& source, const Rules& rules);
+  // Requires the phrases of `source`, whose tokens `rules` count. Both must outlive this.
+  void require(const Source& source, const Rules& rules) {
+    source_ = &source;
+    rules_ = &rules;
+  }
   static int candidates(const SearchOptions& options, size_t forbidden) {
     return 2 * options.beam + int(forbidden);
   }
-  // In the next advance(), subtracts `cost` from the rank of each candidate token once for each
-  // occurrence in `tokens`.
+  // In the next advance(), lowers the rank of a token by `cost` for each time it is in `tokens`.
   void avoid(std::vector<int32_t> tokens, double cost) {
     avoided_ = std::move(tokens);
     avoided_cost_ = cost;
@@ -90,8 +90,7 @@ std::vector<size_t> bank_places(const std::vector<size_t>& candidates, size_t be
 // the same step (Hamming diversity). Scores remain those of the model.
 class DiverseBeam : public SentenceSearch {
  public:
-  // Arguments as for Beam. options.beam must be a multiple of options.groups. advance() needs as
-  // many candidates as a Beam of the whole width.
+  // As Beam; advance() needs the candidates of the whole width. options.groups divides the beam.
   DiverseBeam(const SearchOptions& options, std::span<const int> forbidden, int64_t longest);
   void advance(const Scores& scores) override;
   // The outputs of all groups, best first, without duplicates.

@@ -19,8 +19,7 @@ std::string one_line(std::string text);  // with spaces instead of line feeds
 std::string before_stop(std::string text, const std::vector<std::string>& stops);
 bool holds_stop(const std::string& text, const std::vector<std::string>& stops);
 
-// The part of a growing text that can no longer change: without an incomplete character at the end
-// (U+FFFD), and without a possible beginning of a stop string.
+// What can no longer change of a growing text: no U+FFFD at the end, no beginning of a stop.
 std::string settled(std::string text, const std::vector<std::string>& stops);
 
 }  // namespace tx

@@ -38,8 +38,7 @@ struct Scores {
 
 void check_number(float log_p);  // DataError if it is NaN: the model is damaged
 
-// The outputs of a search as a tree of tokens; every open hypothesis is a leaf. Only the tree
-// stores the tokens of an unfinished output.
+// The outputs of a search as a tree of tokens; every open hypothesis is a leaf.
 class TokenTree {
  public:
   static constexpr int32_t root = -1;

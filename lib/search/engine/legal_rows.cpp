@@ -19,11 +19,6 @@ OpenOutput LegalRows::output_of(const Row& row) {
   return output;
 }
 
-void LegalRows::find_wishes(const OpenOutput& output) {
-  wishes_.clear();
-  if (!is_forced_) rules_.required_tokens(output, wishes_);
-}
-
 bool LegalRows::may_follow(const OpenOutput& output, int token) const {
   if (is_forced_) return std::ranges::binary_search(forced_, token);
   return std::find(forbidden_.begin(), forbidden_.end(), token) == forbidden_.end() &&
@@ -34,9 +29,8 @@ void LegalRows::strike(Scorer& scorer) {
   const std::span<int32_t> ids = scorer.ids();
   const size_t width = ids.size() / rows_.size();
   again_.clear();
-  for (size_t i = 0; i < rows_.size(); ++i) {
+  for (size_t i = 0; i < rows_.size(); ++i)
     if (!strike_candidates(rows_[i], ids.subspan(i * width, width))) again_.push_back(int32_t(i));
-  }
   if (!again_.empty()) look_again(scorer);
 }
 
@@ -73,8 +67,7 @@ void LegalRows::look_again(Scorer& scorer) {
   }
 }
 
-// Selects the best of all allowed tokens, in the order of candidates: best first, ties by the lower
-// token.
+// Selects the best of all allowed tokens: best first, ties by the lower token.
 void LegalRows::choose(const Row& row, std::span<const float> log_p, std::span<float> values,
                        std::span<int32_t> ids) {
   const OpenOutput output = output_of(row);
@@ -98,8 +91,7 @@ void LegalRows::choose(const Row& row, std::span<const float> log_p, std::span<f
   put_wishes(output, log_p, values, ids);
 }
 
-// Replaces candidates by required tokens, from the end, where the least probable are. At least one
-// candidate is kept.
+// Puts required tokens in the places of the least probable candidates; at least one is kept.
 void LegalRows::put_wishes(const OpenOutput& output, std::span<const float> log_p,
                            std::span<float> values, std::span<int32_t> ids) {
   find_wishes(output);

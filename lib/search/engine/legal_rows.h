@@ -1,6 +1,5 @@
-// Removes candidates that the rules (lib/search/rules/rule.h) do not allow from the rows of a beam
-// before the search sees them, and replaces them by the next best. Each row is processed
-// independently of the others.
+// Replaces candidates that the rules (lib/search/rules/rule.h) do not allow by the next best,
+// before the search sees the rows of a beam. Each row is processed by itself.
 #pragma once
 #include <span>
 #include <vector>
@@ -18,8 +17,7 @@ class LegalRows {
       : rules_(rules), forbidden_(std::move(forbidden)), wanted_(wanted) {}
 
   // Set the rows of the next step: begin(), then one add() per row. leaf: the end of the row's
-  // output in `tree`, which must not change before strike(). left: tokens that may still be added
-  // to the output after this step.
+  // output in `tree`, which must not change before strike(). left: tokens that may follow it.
   void begin() { rows_.clear(); }
   void add(const TokenTree& tree, int32_t leaf, int64_t left, const Source* source) {
     rows_.push_back({&tree, leaf, left, source});
@@ -41,7 +39,10 @@ class LegalRows {
     const Source* source;
   };
   OpenOutput output_of(const Row& row);  // until the next call
-  void find_wishes(const OpenOutput& output);
+  void find_wishes(const OpenOutput& output) {
+    wishes_.clear();
+    if (!is_forced_) rules_.required_tokens(output, wishes_);
+  }
   bool may_follow(const OpenOutput& output, int token) const;
   bool strike_candidates(const Row& row, std::span<int32_t> ids);
   void put_wishes(const OpenOutput& output, std::span<const float> log_p, std::span<float> values,

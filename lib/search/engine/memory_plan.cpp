@@ -1,17 +1,13 @@
-// plan_batch_tokens() of translator.h: the memory of the weights, and for every worker that of
-// cache, keys, activations and scores for the largest batch.
-
+// plan_batch_tokens(): weights, and each worker's cache, keys, activations and scores.
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/base/resources.h"
 #include "lib/search/engine/translator.h"
 
 namespace tx {
-
 namespace {
 
-// Memory for the lines in progress, with their tokens and translations: short lines take 8 MiB;
-// three windows of long lines have twice as many tokens.
+// The lines in progress: short ones take 8 MiB; three windows of long ones have twice the tokens.
 constexpr size_t text_bytes = size_t(16) << 20;
 // Planned batches are multiples of `unit`, on a GPU up to `max_planned`. On a CPU batches above
 // usual_cpu_batch are slower: 1,000 lines of Multi30k on two AVX2 cores took 3.2 s and 276 MB with

@@ -70,8 +70,6 @@ std::unique_ptr<ModelSet> ModelSet::load(Backend backend, const std::vector<std:
   return set;
 }
 
-std::string ModelSet::precision() const { return int8_ ? "int8" : name_of_value(dtype()); }
-
 void ModelSet::check_vocabularies() const {
   const LoadedModel& first = models_.front();
   for (const LoadedModel& other : models_)
@@ -95,8 +93,6 @@ void ModelSet::check_unchanged() const {
     if (m.file) m.file->file().check_unchanged();
 }
 
-std::string ModelSet::device() const { return (*backend_)->has_own_memory() ? "cuda" : "cpu"; }
-
 int64_t ModelSet::longest() const {
   int64_t min = models_.front().transformer->longest();
   for (const LoadedModel& m : models_) min = std::min(min, m.transformer->longest());
@@ -115,10 +111,7 @@ int64_t ModelSet::parameters() const {
   return sum;
 }
 
-size_t ModelSet::bytes() const {
-  const size_t each = int8_ ? 1 : size_of(dtype());
-  return size_t(parameters()) * each;
-}
+size_t ModelSet::bytes() const { return size_t(parameters()) * (int8_ ? 1 : size_of(dtype())); }
 
 std::vector<int> ModelSet::forbidden() const { return forbidden_tokens(target()); }
 

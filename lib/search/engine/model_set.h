@@ -23,15 +23,13 @@ class ModelSet {
  public:
   // DataError if the file of int8 weights that are used in place has been overwritten.
   void check_unchanged() const;
-  std::string device() const;  // of the weights: "cpu" or "cuda"
+  // Of the weights: "cpu" or "cuda".
+  std::string device() const { return (*backend_)->has_own_memory() ? "cuda" : "cpu"; }
 
-  // Loads model files or run directories.
-  // precision: of the weights: "fp32", "bf16", "int8", or "auto": int8 if a file has int8 weights,
-  //   else auto_precision() of the device.
-  // longest: maximum rows of a sentence.
-  // masked_heads: a list for HeadMask.
-  // longest_continued: maximum rows for models of kind decoder; 0: `longest`.
-  // languages: for multilingual models; UsageError as with_languages().
+  // Loads model files or run directories. precision: of the weights, "fp32", "bf16", "int8" or
+  // "auto": int8 if a file has int8 weights, else auto_precision() of the device. longest: maximum
+  // rows of a sentence; longest_continued: the same for models of kind decoder, 0: `longest`.
+  // masked_heads: for HeadMask. languages: UsageError as with_languages().
   static std::unique_ptr<ModelSet> load(Backend backend, const std::vector<std::string>& paths,
                                         const std::string& precision, int64_t longest,
                                         const std::string& masked_heads = "",
@@ -47,14 +45,14 @@ class ModelSet {
   const std::string& name() const { return models_.front().name; }
   ModelKind kind() const { return models_.front().parameters->config().kind; }
   DType dtype() const { return models_.front().parameters->dtype(); }  // of activations
-  std::string precision() const;  // of the weights: "fp32", "bf16" or "int8"
+  // Of the weights: "fp32", "bf16" or "int8".
+  std::string precision() const { return int8_ ? "int8" : name_of_value(dtype()); }
   // Maximum rows of a sentence over all models, including <eos> or <bos>, without language tokens.
   int64_t longest() const;
   std::vector<const Transformer*> transformers() const;
   int64_t parameters() const;  // of all models
   size_t bytes() const;        // of their weights, without packed copies
-  // Tokens that are never output: <pad>, <bos>, and <unk> unless models learn it (with byte
-  // fallback they never do).
+  // Tokens never output: <pad>, <bos>, and <unk> unless models learn it (not with byte fallback).
   std::vector<int> forbidden() const;
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "lib/base/error.h"
@@ -9,7 +10,6 @@
 #include "lib/subword/vocabulary.h"
 
 namespace tx {
-
 namespace {
 
 constexpr uint32_t sampling_site = 0x20000;  // differs from those of dropout and initialisation
@@ -32,8 +32,7 @@ Sampling::Sampling(const SearchOptions& options, std::span<const int> forbidden,
   rows_.push_back({-1, Vocabulary::bos});
 }
 
-// Sets choices_ and weights_ for a row. Truncation needs an order: more probable tokens first, ties
-// by the lower token.
+// Sets choices_ and weights_ for a row. Truncation: more probable first, ties by the lower token.
 void Sampling::gather(std::span<const float> log_p, const OpenOutput* output) {
   choices_.clear();
   for (size_t i = 0; i < log_p.size(); ++i) {
@@ -56,9 +55,8 @@ void Sampling::gather(std::span<const float> log_p, const OpenOutput* output) {
   if (choices_.empty()) return;
   const auto max = std::max_element(choices_.begin(), choices_.end(),
                                     [](auto& a, auto& b) { return a.log_p < b.log_p; });
-  for (const Choice& c : choices_) {
+  for (const Choice& c : choices_)
     weights_.push_back(std::exp(double(c.log_p - max->log_p) / options_.temperature));
-  }
   if (options_.top_p < 1) {
     double left = options_.top_p * std::accumulate(weights_.begin(), weights_.end(), 0.0);
     size_t kept = 0;
@@ -89,10 +87,6 @@ Sampling::Choice Sampling::draw(uint32_t output, bool again) const {
     if (left < 0) return choices_[i];
   }
   return choices_.back();
-}
-
-bool Sampling::may_follow(const OpenOutput& output, int token) const {
-  return is_forced_ ? std::ranges::binary_search(forced_, token) : rules_.allows(output, token);
 }
 
 // If the sampled token is not allowed, samples again from the allowed tokens. Each of them thus
@@ -154,8 +148,7 @@ void Sampling::advance(const Scores& scores) {
 std::vector<TokenHypothesis> Sampling::results() const {
   TX_ASSERT(done());
   std::vector<TokenHypothesis> out = finished_;
-  std::stable_sort(out.begin(), out.end(),
-                   [](const auto& a, const auto& b) { return a.score > b.score; });
+  std::ranges::stable_sort(out, std::ranges::greater(), &TokenHypothesis::score);
   return out;
 }
 

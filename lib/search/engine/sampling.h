@@ -1,8 +1,7 @@
 // Samples outputs token by token from softmax(logits / temperature), truncated to the top_k most
 // probable tokens, then to the most probable tokens of total probability top_p, then to tokens with
-// at least min_p times the probability of the best. The nbest outputs are independent samples. The
-// random numbers depend only on (seed, line, output, position): Philox4x32-10 with key (seed) and
-// counter (line, position, output).
+// at least min_p times the probability of the best. The nbest outputs are independent. Random
+// numbers are those of Philox4x32-10 with key (seed) and counter (line, position, output).
 #pragma once
 #include "lib/search/engine/hypothesis.h"
 #include "lib/search/options.h"
@@ -29,7 +28,9 @@ class Sampling : public SentenceSearch {
     uint32_t output;  // which of the nbest
   };
   void gather(std::span<const float> log_p, const OpenOutput* output = nullptr);
-  bool may_follow(const OpenOutput& output, int token) const;
+  bool may_follow(const OpenOutput& output, int token) const {
+    return is_forced_ ? std::ranges::binary_search(forced_, token) : rules_.allows(output, token);
+  }
   void drop_unlikely();
   Choice draw(uint32_t output, bool again) const;
   Choice choose(const Open& open, std::span<const float> log_p);
@@ -53,8 +54,7 @@ class Sampling : public SentenceSearch {
 // Scores a given output: a search that always chooses the next token of the target.
 class ForcedTarget : public SentenceSearch {
  public:
-  // labels: the output's tokens, and <eos> unless it was cut; at least one. advance() needs Scores
-  // of the whole vocabulary.
+  // labels: at least one; <eos> unless cut. advance() needs Scores of the whole vocabulary.
   ForcedTarget(const SearchOptions& options, std::vector<int> labels);
   void advance(const Scores& scores) override;
   std::vector<TokenHypothesis> results() const override;  // one: the labels with their score

@@ -11,11 +11,6 @@
 
 namespace tx {
 
-void TokenLists::clear() {
-  lists_.clear();
-  all_.clear();
-}
-
 void TokenLists::add(Lists lists) {
   for (std::vector<int32_t>& ids : lists) {
     TX_ASSERT(!ids.empty());
@@ -37,8 +32,6 @@ void TokenLists::add(Lists lists) {
   }
   columns_.set<int32_t>(columns);
 }
-
-void TokenLists::release(int32_t sentence) { lists_.at(size_t(sentence)).ids.clear(); }
 
 TokenLists::View TokenLists::of(int32_t sentence) const {
   const List& list = lists_.at(size_t(sentence));
@@ -79,8 +72,7 @@ void Scorer::reserve(int64_t rows) {
 }
 
 // Buffers of whole rows: the sum over models, the row of one model, the host's copy. Buffers of
-// candidates: values and ids on the device, the host's copy, the copy in the result, and the buffer
-// in which a long list is sorted.
+// candidates: values and ids on the device, the host's copy, the result's, a sorting buffer.
 size_t Scorer::bytes(const IncrementalDecoder::Capacity& capacity) {
   size_t sum = 0;
   for (auto& decoder : decoders_) sum += decoder->bytes(capacity);
@@ -168,8 +160,7 @@ void Scorer::spread(const Part& part, float* row) {
   for (size_t j = 0; j < narrow_.size(); ++j) row[part.list.ids[j]] = narrow_[j];
 }
 
-// The same for candidates: indices in the list become ids; a list shorter than top_ is filled up
-// with -1.
+// The same for candidates: indices in the list become ids; -1 fills up a shorter list.
 void Scorer::spread_best(const Part& part) {
   if (!lists_) return;
   const int64_t kept = std::min<int64_t>(top_, part.width);
@@ -262,9 +253,8 @@ std::span<const float> Scorer::look_again(std::span<const int32_t> rows) {
       backend_->log_softmax(own_columns(last_, one), one.width, to.columns(0, one.width));
   }
   backend_->download(whole_.data(), looked_at_, whole_.size() * 4);
-  if (ensemble()) {
+  if (ensemble())
     for (float& value : whole_) value *= 1.0f / float(decoders_.size());
-  }
   for (size_t i = 0; i < rows.size(); ++i)
     spread(part_of(rows[i]), whole_.data() + int64_t(i) * vocabulary_);
   for (size_t first = 0; first < whole_.size(); first += size_t(vocabulary_))

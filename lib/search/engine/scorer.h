@@ -18,10 +18,14 @@ class TokenLists {
       : columns_(backend), place_(size_t(vocabulary), -1) {}
 
   using Lists = std::vector<std::vector<int32_t>>;  // ids, ascending, none empty
-  void clear();
+  void clear() {
+    lists_.clear();
+    all_.clear();
+  }
   // Adds sentences, numbered from 0 since clear(), and updates the union.
   void add(Lists lists);
-  void release(int32_t sentence);                           // the union stays as it is
+  // The union stays as it is.
+  void release(int32_t sentence) { lists_.at(size_t(sentence)).ids.clear(); }
   const std::vector<int32_t>& all() const { return all_; }  // the union, ascending
 
   struct View {
@@ -46,13 +50,10 @@ class TokenLists {
 // log-probabilities are averaged. One object per thread; models are shared.
 class Scorer {
  public:
-  // top: candidates per row, best first, at most the vocabulary size; 0: every token of it.
-  // looks_again: whether look_again() will be called.
+  // top: candidates per row, best first; 0: every token. looks_again: look_again() will be called.
   Scorer(Backend& backend, std::span<const Transformer* const> models, DType dtype, int top,
          bool looks_again = false);
   ~Scorer();
-  Scorer(const Scorer&) = delete;
-  Scorer& operator=(const Scorer&) = delete;
 
   // Restricts each sentence to a list of tokens; log P is normalised over the list.
   void use_lists() { lists_ = std::make_unique<TokenLists>(backend_, vocabulary_); }
@@ -72,12 +73,10 @@ class Scorer {
   }
   // The scores lie in host memory and are valid until the next call.
   Scores step(std::span<const IncrementalDecoder::Row> rows);
-  // The result of step(), which the caller may change before a search sees it; ids() is empty if
-  // top is 0.
+  // The result of step(), which the caller may change; ids() is empty if top is 0.
   std::span<float> values() { return values_; }
   std::span<int32_t> ids() { return std::span(best_).subspan(best_.size() / 2); }
-  // log P of every token (N,V) for at most `looks` rows of the last step; -inf for tokens that are
-  // not on the list. Valid until the next call.
+  // log P (N,V) of at most `looks` rows of the last step; -inf off the list. Until the next call.
   static constexpr int64_t looks = 8;
   std::span<const float> look_again(std::span<const int32_t> rows);
 

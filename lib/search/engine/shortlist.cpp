@@ -5,7 +5,6 @@
 #include "lib/subword/mapped.h"
 
 namespace tx {
-
 namespace {
 
 std::vector<bool> bytes_of(const Vocabulary& vocabulary) {
@@ -27,8 +26,7 @@ Shortlist::Shortlist(const SearchOptions& options, const Vocabulary& source,
   table_.keep_best(size_t(options.shortlist_first), size_t(options.shortlist_best));
 }
 
-// The tokens that can write the text. Where tokens within the text can, longer ones and byte tokens
-// are not needed.
+// The tokens that can write the text: longer ones and byte tokens only where no others can.
 void Shortlist::add_rest(std::string_view text, std::vector<bool>& held) const {
   std::vector<int> choices;
   for (; !text.empty(); text.remove_prefix(1)) {

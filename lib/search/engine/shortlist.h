@@ -1,5 +1,4 @@
-// Lexical shortlists (Jean et al., 2015): the tokens allowed in the output of a line. They depend
-// only on the line.
+// Lexical shortlists (Jean et al., 2015): the tokens allowed in the output of a line.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -15,10 +14,9 @@ class Shortlist {
  public:
   // Reads the file that the options name; DataError as read_lexical_table().
   Shortlist(const SearchOptions& options, const Vocabulary& source, const Vocabulary& target);
-  // Target ids, ascending: <eos>, the most frequent tokens, the most probable tokens of each source
-  // token, and the tokens of Source::prefix, Source::rest and Source::phrases. If the source
-  // contains a byte token, all byte tokens are included, otherwise none: an output can then always
-  // complete a character.
+  // Target ids, ascending: <eos>, the most frequent tokens, the most probable ones of each source
+  // token, and those of Source::prefix, ::rest and ::phrases. All byte tokens if the source has
+  // one, otherwise none: an output can then always complete a character.
   std::vector<int32_t> list(const Source& source) const;
 
  private:

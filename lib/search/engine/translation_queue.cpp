@@ -6,15 +6,10 @@
 
 namespace tx {
 
-namespace {
-
-// Three windows: workers translate one while the next is filled and the last requests of the
-// previous one finish.
+// Three: one is translated while the next is filled and the last requests of another finish.
 constexpr size_t max_windows = 3, max_requests = 8192;
 // Wait this long for the next line of a writer, so that its lines form one batch.
 constexpr auto linger = std::chrono::milliseconds(1);
-
-}  // namespace
 
 struct TranslationQueue::Entry {
   std::unique_ptr<TranslationRequest> request;
@@ -68,11 +63,6 @@ void TranslationQueue::stop() {
   changed_.notify_all();
 }
 
-bool TranslationQueue::stopped() const {
-  const std::lock_guard guard(lock_);
-  return stop_;
-}
-
 bool TranslationQueue::put(std::unique_ptr<TranslationRequest> request, std::vector<Source> parts) {
   TX_ASSERT(!parts.empty());
   std::unique_lock guard(lock_);
@@ -99,12 +89,6 @@ bool TranslationQueue::put(std::unique_ptr<TranslationRequest> request, std::vec
   if (guard.owns_lock()) guard.unlock();
   stop();
   return false;
-}
-
-void TranslationQueue::close() {
-  const std::lock_guard guard(lock_);
-  closed_ = true;
-  changed_.notify_all();
 }
 
 std::unique_ptr<TranslationRequest> TranslationQueue::take(const std::function<void()>& idle) {
@@ -182,8 +166,7 @@ TranslationQueue::Clock::time_point TranslationQueue::due() const {
   return latency_.count() > 0 ? first_put_ + latency_ : last_put_ + linger;
 }
 
-// Divides the open window into jobs; releases the lock while it does so. The window may be deleted
-// as soon as its last blank source is finished.
+// Divides the open window into jobs, unlocked. When its last blank source ends, it may be deleted.
 void TranslationQueue::close_window(std::unique_lock<std::mutex>& guard) {
   Window& window = *windows_.back();
   open_ = false;

@@ -17,8 +17,7 @@
 
 namespace tx {
 
-// A unit of work with one answer, such as a line of text. Derive a class that stores what is needed
-// for the answer.
+// A unit of work with one answer, such as a line. A derived class has what the answer needs.
 class TranslationRequest {
  public:
   virtual ~TranslationRequest() = default;
@@ -36,9 +35,16 @@ class TranslationQueue {
 
   // parts: at least one. Blocks while the queue is full. False if the queue is stopped.
   bool put(std::unique_ptr<TranslationRequest> request, std::vector<Source> parts);
-  void close();  // no more calls of put() will follow
-  void stop();   // discards unfinished requests; a worker that fails calls it, too
-  bool stopped() const;
+  void close() {  // no more calls of put() will follow
+    const std::lock_guard guard(lock_);
+    closed_ = true;
+    changed_.notify_all();
+  }
+  void stop();  // discards unfinished requests; a worker that fails calls it, too
+  bool stopped() const {
+    const std::lock_guard guard(lock_);
+    return stop_;
+  }
   // The next finished request in the order of put(); null after the last, or if stop() was called.
   // Calls `idle`, if set, before it blocks. Rethrows the error of a worker.
   std::unique_ptr<TranslationRequest> take(const std::function<void()>& idle = {});

@@ -103,8 +103,6 @@ std::vector<Translation> TranslationWorker::translate(std::span<const Source* co
   return found;
 }
 
-size_t TranslationWorker::free_bytes() { return backend_->free_bytes(); }
-
 // A GPU has two workers: while one waits for the GPU, the other works on the host.
 TranslatorOptions TranslatorOptions::resolved() const {
   TranslatorOptions o = *this;
@@ -156,16 +154,6 @@ int64_t Translator::max_source() const {
   return std::min(options_.max_source,
                   std::max(longest / 2, longest - 1 - options_.search.max_new));
 }
-
-const char* Translator::limit() const {
-  return max_source() < options_.max_source ? "the maximum of the model" : "--max-length";
-}
-
-std::unique_ptr<TranslationWorker> Translator::worker() const {
-  return std::make_unique<TranslationWorker>(*models_, options_, rules_, shortlist_.get());
-}
-
-std::string Translator::precision() const { return models_->precision(); }
 
 // A step of one sentence has about 11 thread barriers per layer, of 1 to 2 us each; with fewer
 // parameters than this they cost as much as further threads save.

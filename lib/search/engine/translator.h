@@ -5,7 +5,6 @@
 //   std::vector<Translation> out = translator.translate(sources);
 #pragma once
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,8 +42,7 @@ struct TranslatorOptions {
 
 using Translation = std::vector<TokenHypothesis>;  // best first, never empty
 
-// The translation of a blank source: an empty output with log P 0; log P is minus infinity for a
-// forced target that is not empty.
+// An empty output with log P 0, or minus infinity for a forced target that is not empty.
 Translation blank_translation(const Source& source);
 
 // The number of batches translated concurrently, and of threads for each.
@@ -66,7 +64,7 @@ class TranslationWorker {
     return search_.bytes(batch_tokens, longest);
   }
   void reserve(int64_t batch_tokens, int64_t longest) { search_.reserve(batch_tokens, longest); }
-  size_t free_bytes();  // free memory of the GPU; 0 on the CPU
+  size_t free_bytes() { return backend_->free_bytes(); }  // of the GPU; 0 on the CPU
 
  private:
   Backend backend_;
@@ -91,14 +89,18 @@ class Translator {
   // Maximum tokens of a source: options.max_source, or the limit of the models if that is smaller.
   // A longer prompt keeps its last tokens, any other source its first.
   int64_t max_source() const;
-  const char* limit() const;  // which of the two limits applies, for messages about cut lines
+  // Which of the two limits applies, for messages about cut lines.
+  const char* limit() const {
+    return max_source() < options_.max_source ? "the maximum of the model" : "--max-length";
+  }
   // Divides the indices of `sources` into jobs for workers, longest sources first. A job has up to
-  // batches_in_turn batches, which its worker translates in one call. Sources without tokens are
-  // left out.
+  // batches_in_turn batches, which its worker translates in one call. Blank sources are left out.
   static constexpr int64_t batches_in_turn = 4;
   std::vector<std::vector<size_t>> batches(std::span<const Source> sources) const;
-  std::unique_ptr<TranslationWorker> worker() const;
-  std::string precision() const;  // of the weights: "int8", "bf16" or "fp32"
+  std::unique_ptr<TranslationWorker> worker() const {
+    return std::make_unique<TranslationWorker>(*models_, options_, rules_, shortlist_.get());
+  }
+  std::string precision() const { return models_->precision(); }
   // Threads for each of `batches` batches.
   int threads_each(size_t batches) const;
   // Translates all sources. A source without tokens has the empty translation.
@@ -119,8 +121,7 @@ class Translator {
 //   with options.batch_tokens: that size;
 //   with options.memory: the largest that fits, on a CPU at most usual_cpu_batch;
 //   otherwise: the usual size of the device, on a GPU at most what fits into its free memory.
-// UsageError if a limit is too small; the message names one that is large enough. `options` must be
-// resolved().
+// UsageError for a limit that is too small, naming one. `options` must be resolved().
 int64_t plan_batch_tokens(const ModelSet& models, const TranslatorOptions& options,
                           const Rules& rules, const Shortlist* shortlist, int64_t longest);
 

@@ -201,11 +201,6 @@ void DecodeOptions::describe_continuation(Options& options) {
                  "--ids", "--status", "--latency-ms", "--compare", "--check-invariance"});
 }
 
-bool DecodeOptions::one_hypothesis() const {
-  const SearchOptions& search = translator.search;
-  return search.nbest == 1 && (search.sample || search.beam == 1);
-}
-
 void DecodeOptions::describe_encoding(Options& options) {
   options.group("Encoder models").needs(of_kinds({ModelKind::encoder}));
   options.at("nbest").excludes({"--embed"}, "a line has one vector");

@@ -44,7 +44,10 @@ struct DecodeOptions {
   void describe_checks(Options& options);
   void describe_continuation(Options& options);
   void describe_encoding(Options& options);
-  bool one_hypothesis() const;
+  bool one_hypothesis() const {
+    return translator.search.nbest == 1 &&
+           (translator.search.sample || translator.search.beam == 1);
+  }
 };
 
 }  // namespace tx

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/utf8.h"
 #include "lib/checkpoint/safetensors.h"
 #include "lib/search/engine/hypothesis.h"
@@ -12,17 +13,12 @@
 #include "lib/subword/vocabulary.h"
 
 namespace tx {
-
 namespace {
 
 constexpr int wait_ms = 1;  // for the next line, to form larger batches
 constexpr size_t max_batch_lines = 1024;
 
-std::string six_digits(double x) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.6g", x);
-  return text;
-}
+std::string six_digits(double x) { return formatted("%.6g", x); }
 
 }  // namespace
 
@@ -38,8 +34,6 @@ LineEncoder::LineEncoder(const ModelSet& models, const EncodingOptions& options,
       batch_tokens_(machine.batch_tokens > 0 ? machine.batch_tokens : usual_cpu_batch) {
   TX_ASSERT(models.kind() == ModelKind::encoder);
 }
-
-LineEncoder::~LineEncoder() { backend_->release(buffer_); }
 
 std::vector<int> parse_masked(const std::string& text, const Vocabulary& vocabulary) {
   std::vector<int> ids, part;
@@ -173,8 +167,7 @@ std::vector<EncodedLine> LineEncoder::run(const std::vector<std::vector<int>>& l
   return all;
 }
 
-// Vectors: numbers separated by tabs. Masks: the line with its masks filled, then token and
-// probability of each choice for each mask, separated by tabs.
+// The vector, or the line with its masks filled, then token and probability of each choice; tabs.
 std::string LineEncoder::format(const std::vector<int>& ids, const EncodedLine& line) const {
   std::string out;
   for (const float x : line.vector) out += (out.empty() ? "" : "\t") + six_digits(double(x));

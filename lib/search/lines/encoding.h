@@ -1,5 +1,4 @@
-// Runs a model of kind encoder on lines of text: computes a vector of each line, or predicts the
-// tokens at its masks. Results are batch-invariant.
+// Runs a model of kind encoder on lines: vectors, or the tokens at masks. Batch-invariant.
 #pragma once
 #include <span>
 #include <string>
@@ -37,13 +36,10 @@ std::string unknown_masked(std::string text, std::span<const int> ids,
 // One model, used by one thread at a time.
 class LineEncoder {
  public:
-  // The model must be of kind encoder. Of `machine`, only max_source, batch_tokens, threads and
-  // search.nbest (the number of candidates for each mask) are used.
+  // Of `machine`: max_source, batch_tokens, threads, search.nbest (choices for each mask).
   LineEncoder(const ModelSet& models, const EncodingOptions& options,
               const TranslatorOptions& machine);
-  ~LineEncoder();
-  LineEncoder(const LineEncoder&) = delete;
-  LineEncoder& operator=(const LineEncoder&) = delete;
+  ~LineEncoder() { backend_->release(buffer_); }
 
   const Vocabulary& vocabulary() const { return models_.source(); }
   int64_t longest() const { return longest_; }  // maximum tokens of a line
@@ -75,8 +71,7 @@ class LineEncoder {
   int64_t longest_, batch_tokens_;
 };
 
-// Reads the text and writes a line for each of its lines, or if `vectors` is not empty, that
-// safetensors file.
+// Writes a line for each line of the text or, if not empty, the safetensors file `vectors`.
 void encode_lines(TextReader& in, LineEncoder& encoder, const std::string& vectors, Writer& out,
                   const Log& log);
 

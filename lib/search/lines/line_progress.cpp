@@ -5,14 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 
 #include "lib/base/clock.h"
 #include "lib/base/figure.h"
 
 namespace tx {
-
 namespace {
 
 bool is_regular(int fd) {
@@ -73,10 +70,6 @@ LineProgress::LineProgress(const std::vector<std::string>& files, const Log& log
 LineProgress::LineProgress(std::optional<int64_t> total, bool shown, const Log& log, Clock clock)
     : total_(total), shown_(shown), log_(log), clock_(std::move(clock)), start_(clock_()) {}
 
-LineProgress::~LineProgress() {
-  if (shown_) log_.clear_live();
-}
-
 void LineProgress::add() {
   constexpr double pause = 0.2;
   ++done_;
@@ -91,15 +84,10 @@ std::string LineProgress::text() const {
   std::string text = std::to_string(done_);
   if (total_) text += " of " + std::to_string(*total_);
   text += total_ || done_ != 1 ? " lines" : " line";
-  char part[64];
-  if (total_ && *total_ > 0) {
-    std::snprintf(part, sizeof part, " (%.1f %%)", 100 * double(done_) / double(*total_));
-    text += part;
-  }
+  if (total_ && *total_ > 0) text += formatted(" (%.1f %%)", 100 * double(done_) / double(*total_));
   const double spent = clock_() - start_, rate = double(done_) / spent;
   if (spent <= 0 || done_ == 0) return text;
-  std::snprintf(part, sizeof part, rate < 10 ? ", %.1f lines/s" : ", %.0f lines/s", rate);
-  text += part;
+  text += formatted(rate < 10 ? ", %.1f lines/s" : ", %.0f lines/s", rate);
   if (total_)
     text += ", " + duration(double(std::max<int64_t>(0, *total_ - done_)) / rate) + " left";
   return text;

@@ -1,5 +1,4 @@
-// Progress of the translation of a file, on one line of the terminal:
-// "1200 of 10000 lines (12.0 %), 40 lines/s, 0:03:40 left".
+// Progress on the terminal: "1200 of 10000 lines (12.0 %), 40 lines/s, 0:03:40 left".
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,20 +10,20 @@
 
 namespace tx {
 
-// The number of lines in the files, or in the rest of standard input if there are none, which is
-// not consumed. Empty if unknown: for anything but regular files, for compressed files, and for
-// more than 1 GiB.
+// The lines of the files, or of the rest of standard input, which is not consumed. Empty for
+// anything but regular files, for compressed files, and for more than 1 GiB.
 std::optional<int64_t> count_lines(const std::vector<std::string>& files);
 
 class LineProgress {
  public:
   using Clock = std::function<double()>;  // seconds since an arbitrary time
 
-  // Shows nothing unless standard error is a terminal that is not standard output, and the input is
-  // regular files. `log` must outlive this.
+  // Silent unless standard error alone is a terminal and the files are regular. `log` outlives it.
   LineProgress(const std::vector<std::string>& files, const Log& log);
   LineProgress(std::optional<int64_t> total, bool shown, const Log& log, Clock clock);
-  ~LineProgress();  // removes the line
+  ~LineProgress() {  // removes the line
+    if (shown_) log_.clear_live();
+  }
 
   void add();  // counts a translated line; updates the display at most a few times a second
   std::string text() const;

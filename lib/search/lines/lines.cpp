@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 #include "lib/base/error.h"
@@ -15,7 +14,6 @@
 #include "lib/subword/word_groups.h"
 
 namespace tx {
-
 namespace {
 
 constexpr int64_t max_warnings = 10;
@@ -176,11 +174,7 @@ void drop_repeated_texts(Translation& outputs, const Vocabulary& vocabulary,
 
 namespace {
 
-std::string six_decimals(double x) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.6f", x == 0 ? 0.0 : x);
-  return text;
-}
+std::string six_decimals(double x) { return formatted("%.6f", x == 0 ? 0.0 : x); }
 
 std::string output(const Line& line, const TokenHypothesis& h, const LineOptions& options,
                    const Vocabulary& vocabulary, std::span<const int> prompt) {
@@ -266,9 +260,8 @@ std::string format_line(const Line& line, const Translation& translation,
     std::string text = output(line, h, options, vocabulary, prompt);
     if (several) std::replace(text.begin(), text.end(), '\t', ' ');
     if (options.list) out += std::to_string(line.number) + "\t" + std::to_string(rank + 1) + "\t";
-    if (options.list || options.scores) {
+    if (options.list || options.scores)
       out += six_decimals(h.score) + "\t" + six_decimals(h.log_p) + "\t";
-    }
     out += text;
     if (options.word_scores) out += "\t" + joined(words_of(h, options.form, vocabulary).log_p);
     if (!columns.empty()) out += "\t" + columns[rank];
@@ -306,11 +299,10 @@ std::string format_status(const Line& line, const Translation& translation,
   for (const std::string& one : states) state += (state.empty() ? "" : ",") + one;
   if (state.empty()) state = "ok";
   const TokenHypothesis& best = translation.front();
-  char time[64];
-  std::snprintf(time, sizeof time, "%.1f", milliseconds);
   return std::to_string(line.number) + "\t" + state + "\t" + std::to_string(line.tokens) + "\t" +
          std::to_string(best.ids.size()) + "\t" + std::to_string(line.replaced) + "\t" +
-         six_decimals(best.score) + "\t" + six_decimals(best.log_p) + "\t" + time + "\n";
+         six_decimals(best.score) + "\t" + six_decimals(best.log_p) + "\t" +
+         formatted("%.1f\n", milliseconds);
 }
 
 }  // namespace tx

@@ -20,8 +20,7 @@ struct LineOptions {
   bool json = false;               // a JSON object per line instead of columns
   int latency_ms = 0;              // maximum wait to fill a batch; 0: about 1 ms
   int split = 0;                   // split longer lines into sentences, in tokens; 0: never
-  // Without a second text, a line is a text to score or, for an encoder-decoder, a source, a tab
-  // and a target.
+  // Without a second text, a line is a text to score or, for an encoder-decoder, SOURCE TAB TARGET.
   bool perplexity = false;
   // Language models.
   bool echo = false;               // print the prompt before its continuation
@@ -52,16 +51,14 @@ int64_t parse_target(std::string_view text, const LineOptions& options,
 // Line::unknown of a text with the tokens `ids`.
 std::string unknown_text(std::string_view text, std::span<const int> ids, LineForm form,
                          const Vocabulary& vocabulary);
-// Sets the prefix of the output, cut to the maximum length of a source. White space at its ends is
-// ignored, as in phrases, but that after the last word completes it. Returns the number of tokens
-// before the cut.
+// Sets the prefix of the output, cut to the longest source; returns its tokens before the cut.
+// White space at its ends is ignored, as in phrases, but that after the last word completes it.
 int64_t parse_prefix(std::string_view text, const LineOptions& options,
                      const Translator& translator, Source& source);
 // The tokens of a phrase that an output must contain.
 std::vector<int> parse_phrase(std::string_view text, const LineOptions& options,
                               const Translator& translator);
-// Warns about lines that were cut: the first ten with file and line, then their number. `advice` is
-// appended to each warning.
+// Warns of lines that were cut: the first ten each, with `advice` appended; then their number.
 class CutWarnings {
  public:
   explicit CutWarnings(const Log& log, std::string advice = "")
@@ -93,9 +90,8 @@ class UnknownText {
   std::string first_;
 };
 
-// Joins the translations of a line's parts: concatenates their tokens and sums log P; the score is
-// the sum divided by the length penalty of the whole. log P of a part's end is added to that of its
-// last token.
+// Joins the translations of a line's parts: tokens in a row, log P summed; the score is the sum
+// over the length penalty of the whole. log P of a part's end is added to its last token.
 Translation join_parts(const std::vector<Translation>& parts, double alpha);
 // Their texts with the white space between the parts of the line. Where the line has none, a space
 // separates them, except after Chinese and Japanese marks.
@@ -114,8 +110,7 @@ void drop_repeated_texts(Translation& outputs, const Vocabulary& vocabulary,
 //   list           LINE TAB RANK TAB SCORE TAB LOG_P TAB TEXT, one for each output
 //   word_scores    TAB LOG_P ... appended to each (WordScores)
 // then TAB and its element of `columns`, if there are any. With several columns a tab in TEXT
-// becomes a space. Logarithms are natural and have six decimals. prompt: the tokens that the
-// outputs continue.
+// becomes a space. Logarithms are natural, with six decimals. prompt: as above.
 std::string format_line(const Line& line, const Translation& translation,
                         const LineOptions& options, const Vocabulary& vocabulary,
                         const std::vector<std::string>& columns = {},

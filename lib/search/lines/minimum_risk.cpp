@@ -9,7 +9,6 @@
 #include "lib/eval/metrics.h"
 
 namespace tx {
-
 namespace {
 
 std::unique_ptr<Metric> make_metric(const std::string& name) {

@@ -1,5 +1,4 @@
-// Minimum-Bayes-risk selection (Eikema and Aziz, 2020): the sample with the highest mean score
-// against the other samples, by a metric of lib/eval.
+// Minimum-Bayes-risk selection (Eikema and Aziz, 2020): the sample with the highest mean score.
 #pragma once
 #include <functional>
 #include <memory>

@@ -6,7 +6,6 @@
 #include "lib/base/utf8.h"
 
 namespace tx {
-
 namespace {
 
 constexpr size_t enough_bytes = 64;  // more than the tokens of a subword model have
@@ -15,8 +14,7 @@ bool is_space(std::string_view bytes) {
   return !bytes.empty() && bytes.find_first_not_of(' ') == bytes.npos;
 }
 
-// Sets `text` to the last word, with the space before it, and returns the number of its tokens; 0
-// if one of them is not known.
+// Sets `text` to the last word and the space before it; returns its tokens, 0 if one is unknown.
 size_t last_word(std::span<const int> ids, const Vocabulary& vocabulary, std::string& text) {
   text.clear();
   for (size_t first = ids.size(); first-- > 0;) {

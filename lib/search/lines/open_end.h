@@ -1,5 +1,4 @@
-// The end of a text that an output continues. It can lie inside a word, whose tokens depend on what
-// follows: the search chooses them.
+// The end of a text that an output continues: the search chooses the tokens of an open word.
 #pragma once
 #include <string_view>
 
@@ -8,10 +7,9 @@
 
 namespace tx {
 
-// Given the tokens of `text` in source.prefix, moves the last word to source.rest; in scripts
-// without spaces, the last 64 bytes or so. If white space follows the last word, it is complete,
-// and only the space before the next word is left open. A last word that the vocabulary cannot
-// write stays in source.prefix.
+// Moves the last word of `text`, whose tokens are in source.prefix, to source.rest; in scripts
+// without spaces, the last 64 bytes or so. After white space only the space before the next word is
+// left open. A last word that the vocabulary cannot write stays in source.prefix.
 void open_prefix(std::string_view text, const TokenTexts& texts, Source& source);
 
 // The same for the prompt of a language model, whose tokens are in source.ids: sets source.open to

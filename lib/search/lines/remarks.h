@@ -1,5 +1,4 @@
-// The states of a line and its translation (tx-status(5)), and
-// warnings about suspicious outputs.
+// States of a line and its translation (tx-status(5)); warnings about suspicious outputs.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,8 +8,7 @@
 
 namespace tx {
 
-// Whether a sequence holds a loop: the same tokens at least three times in a row, at least eight
-// tokens in all.
+// Whether the same tokens come at least three times in a row, at least eight tokens in all.
 bool has_loop(std::span<const uint64_t> tokens);
 
 // Whether both texts end in the same `words` words.

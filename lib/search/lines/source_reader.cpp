@@ -9,7 +9,6 @@
 #include "lib/text/parse.h"
 
 namespace tx {
-
 namespace {
 
 template <class F>

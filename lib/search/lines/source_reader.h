@@ -1,7 +1,6 @@
 // Reads lines of text as sources of the search. With SearchOptions::prefix and ::constraints a line
-// has further columns for the prefix and the phrases. A second text has the phrases instead of
-// columns, or the forced targets. With LineOptions::perplexity and no second text, a line is a text
-// or has a source and a target.
+// has further columns for the prefix and the phrases. A second text has the phrases instead, or the
+// forced targets. With LineOptions::perplexity, a line without one is a text, or source and target.
 #pragma once
 #include <string>
 
@@ -13,8 +12,7 @@ namespace tx {
 
 class SourceReader {
  public:
-  // All arguments must outlive the reader. `log` gets a warning for each of the first ten lines
-  // that are cut.
+  // All arguments must outlive the reader. `log` gets warnings about lines that are cut.
   SourceReader(LinePairs& in, const Translator& translator, const LineOptions& options,
                const Log& log)
       : in_(in),

@@ -16,7 +16,6 @@
 #include "lib/search/lines/source_reader.h"
 
 namespace tx {
-
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -31,7 +30,6 @@ struct Formatter {
   Remarks remarks;
 };
 
-// A line and its output.
 class LineRequest : public TranslationRequest {
  public:
   LineRequest(Formatter& f, const Line& line) : f_(f), line_(line) {}
@@ -77,8 +75,7 @@ class LineRequest : public TranslationRequest {
   Clock::time_point read_ = Clock::now();
 };
 
-// Reads lines and puts them into the queue, on its own thread. An input error also closes the
-// queue, so that the lines before it are written.
+// Puts lines into the queue, on its own thread. After an input error the lines before are written.
 class ReaderThread {
  public:
   ReaderThread(TranslationQueue& queue, Formatter& f, LinePairs& in, const Log& log)
@@ -207,15 +204,13 @@ std::unique_ptr<Writer> open_status(const std::string& place) {
   if (place.empty()) return nullptr;
   const bool number = is_descriptor(place);
   const int fd = number ? std::stoi(place) : -1;
-  if (place == "-" || fd == 1) {
+  if (place == "-" || fd == 1)
     throw UsageError("--status " + place +
                      ": standard output is for the translations; name a file, or use 2 or 3");
-  }
   if (!number) return std::make_unique<Writer>(place);
-  if (::fcntl(fd, F_GETFD) < 0) {
+  if (::fcntl(fd, F_GETFD) < 0)
     throw UsageError("--status " + place + ": descriptor " + place + " is not open; add " + place +
                      ">FILE to the command, or give ./" + place + " for a file of that name");
-  }
   return std::make_unique<Writer>(fd, "descriptor " + place);
 }
 

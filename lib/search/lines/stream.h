@@ -1,6 +1,5 @@
-// Translates a stream of lines: as many lines out as in, in order. When the input pauses, the lines
-// read so far are translated, written and flushed. Memory use does not grow with the size of the
-// input.
+// Translates a stream of lines in order. When the input pauses, the lines read so far are
+// translated, written and flushed. Memory use does not grow with the input.
 #pragma once
 #include <functional>
 
@@ -16,8 +15,7 @@ namespace tx {
 struct ScoredText {
   double log_p = 0;
   int64_t labels = 0;  // tokens and ends
-  // Lines that are left out: the source is blank, the output is not, so that log P is minus
-  // infinity.
+  // Lines left out because only their source is blank: log P is minus infinity.
   int64_t impossible = 0;
   int64_t dropped = 0;  // other lines that are left out: Line::dropped
 };
@@ -36,8 +34,7 @@ struct StreamOutput {
   ScoredText* scored = nullptr;  // if set: receives the sums, added in the order of the lines
 };
 
-// Lines that are too long are cut; the first ten get a warning each, and all are counted at the
-// end. The second text of `in`, if any, has the translations to score
+// Warns of lines that are cut. The second text of `in`, if any, has the translations to score
 // (SearchOptions::forced_target) or the required phrases. An input error (--strict, a word that is
 // not a token, texts of different length) is rethrown after the lines before it are written.
 void translate_stream(LinePairs& in, const Translator& translator, const LineOptions& options,
@@ -48,8 +45,7 @@ void translate_stream(LinePairs& in, const Translator& translator, const LineOpt
 void continue_live(LinePairs& in, const Translator& translator, const LineOptions& options,
                    Writer& out, const Log& log);
 
-// Opens the FILE or FD of --status. Digits are a file descriptor that the caller opened. Null for
-// "".
+// Opens the FILE of --status, or the file descriptor, which the caller opened. Null for "".
 std::unique_ptr<Writer> open_status(const std::string& place);
 
 }  // namespace tx

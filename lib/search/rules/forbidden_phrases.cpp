@@ -5,7 +5,6 @@
 #include "lib/base/utf8.h"
 
 namespace tx {
-
 namespace {
 
 // Thai, Lao, Myanmar, Khmer, kana and Chinese characters.
@@ -44,8 +43,7 @@ void append_spaced(std::string& text, std::string_view more) {
 
 constexpr std::string_view joiner = "@@";
 
-// What a token adds to a text. A word of a list ends with its space, because only a word that ends
-// in "@@" (subword-nmt) is continued by the next.
+// What a token adds to a text. A word of a list ends with a space, or in "@@" (subword-nmt).
 std::string text_of(const Vocabulary& vocabulary, int id) {
   std::string text;
   if (vocabulary.kind() != "words") {

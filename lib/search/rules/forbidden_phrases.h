@@ -13,8 +13,7 @@ namespace tx {
 // The text of tokens, with ASCII white space as one space.
 std::string text_of(const Vocabulary& vocabulary, std::span<const int> ids);
 // Whether boundaries of words lie on both sides of text[begin, end): the ends of the text, and
-// every character that is no letter, digit or mark, or is of a script without spaces, such as
-// Chinese.
+// characters that are no letter, digit or mark, or of a script without spaces.
 bool is_whole(std::string_view text, size_t begin, size_t end);
 
 // An output never contains a phrase with a boundary of words on both sides: "art" does not block
@@ -39,8 +38,7 @@ class ForbiddenPhrases : public Rule {
     bool may_end = false;   // a phrase may end with its last character
     bool may_hold = false;  // a phrase may end in it and be followed by a boundary
   };
-  // The end of an output, long enough for each phrase. Up to `forced` bytes it is a prompt or
-  // prefix, which may contain phrases.
+  // The end of an output, as long as any phrase. Its `forced` bytes may contain phrases.
   struct Tail {
     std::string text;
     size_t forced = 0;

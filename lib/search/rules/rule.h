@@ -1,7 +1,6 @@
-// Output constraints. A rule is a pure function of the output so far and its source, so the search
-// stays batch-invariant. Tokens that are not allowed are removed before the search sees them, and
-// replaced by the next best (legal_rows.h; Sampling samples again). Log-probabilities are those of
-// the model, not renormalised.
+// Output constraints. A rule is a pure function of an output and its source: the search stays
+// batch-invariant. The next best tokens replace those not allowed before the search sees them
+// (legal_rows.h; Sampling samples again). Log P is that of the model, not renormalised.
 #pragma once
 #include <memory>
 #include <span>
@@ -65,8 +64,7 @@ class Rules {
   std::shared_ptr<const TokenTexts> texts_;
 };
 
-// The rules that the options and the output vocabulary, which must outlive them, require. Reads the
-// file of --forbid; IoError if it cannot be read.
+// The rules of the options. The vocabulary must outlive them. Reads --forbid; IoError if it cannot.
 Rules make_rules(const SearchOptions& options, const Vocabulary& vocabulary);
 
 }  // namespace tx

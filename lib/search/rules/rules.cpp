@@ -1,20 +1,13 @@
 #include "lib/search/rules/rules.h"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "lib/base/figure.h"
 #include "lib/base/utf8.h"
 #include "lib/search/rules/forbidden_phrases.h"
 #include "lib/text/corpus.h"
 
 namespace tx {
-
-bool MinimumLength::allows(const OpenOutput& output, int token) const {
-  return token != Vocabulary::eos || int64_t(output.tokens.size()) >= tokens_;
-}
-
-NoRepeat::NoRepeat(int length, const Vocabulary& vocabulary)
-    : length_(length), byte_of_(byte_values(vocabulary)) {}
 
 // A character of several byte tokens counts as one token, and is compared when it is complete.
 bool NoRepeat::allows(const OpenOutput& output, int token) const {
@@ -35,20 +28,17 @@ bool NoRepeat::allows(const OpenOutput& output, int token) const {
   }
   const std::span<const int> tail = tokens.subspan(begin);
   const size_t before = tail.size();  // tokens of the n-gram before the current one
-  for (size_t i = before; i < tokens.size(); ++i) {
+  for (size_t i = before; i < tokens.size(); ++i)
     if (tokens[i] == token && std::ranges::equal(tokens.subspan(i - before, before), tail))
       return false;
-  }
   return true;
 }
 
 std::vector<std::string> read_phrases(const std::string& path) {
   TextReader reader({path});
   std::vector<std::string> phrases;
-  for (std::string line; reader.next(line);) {
-    if (const std::string_view phrase = trimmed(line); !phrase.empty())
-      phrases.emplace_back(phrase);
-  }
+  for (std::string line; reader.next(line);)
+    if (!is_blank(line)) phrases.emplace_back(trimmed(line));
   return phrases;
 }
 
@@ -95,9 +85,7 @@ int64_t RequiredPhrases::fulfilled(const OpenOutput& output) const {
 std::vector<int16_t> byte_values(const Vocabulary& vocabulary) {
   std::vector<int16_t> values(size_t(vocabulary.size()), -1);
   for (int byte = 0; byte < 256; ++byte) {
-    char text[8];
-    std::snprintf(text, sizeof text, "<0x%02X>", byte);
-    const int id = vocabulary.id_of(text);
+    const int id = vocabulary.id_of(formatted("<0x%02X>", byte));
     if (id >= 0 && vocabulary.is_byte(id)) values[size_t(id)] = int16_t(byte);
   }
   return values;

@@ -9,11 +9,12 @@
 
 namespace tx {
 
-// Minimum length of an output.
 class MinimumLength : public Rule {
  public:
   explicit MinimumLength(int tokens) : tokens_(tokens) {}
-  bool allows(const OpenOutput& output, int token) const override;
+  bool allows(const OpenOutput& output, int token) const override {
+    return token != Vocabulary::eos || int64_t(output.tokens.size()) >= tokens_;
+  }
 
  private:
   int tokens_;
@@ -30,7 +31,8 @@ inline int continuation_bytes(int byte) {
 // Blocks repeated n-grams of `length` tokens; the byte tokens of a character count as one.
 class NoRepeat : public Rule {
  public:
-  NoRepeat(int length, const Vocabulary& vocabulary);
+  NoRepeat(int length, const Vocabulary& vocabulary)
+      : length_(length), byte_of_(byte_values(vocabulary)) {}
   bool allows(const OpenOutput& output, int token) const override;
 
  private:
@@ -53,8 +55,7 @@ class RequiredPhrases : public Rule {
   int64_t fulfilled(const OpenOutput& output) const override;
 
  private:
-  // The number of tokens of the phrase in the output: all, or those of the longest beginning of the
-  // phrase that the output ends with.
+  // Tokens of the phrase in the output: all, or of its longest beginning that is the end.
   size_t come(std::span<const int> tokens, std::span<const int> phrase) const;
   const Vocabulary& vocabulary_;
 };
@@ -71,8 +72,7 @@ class Utf8Guard : public Rule {
 
   Utf8Guard() = default;  // no byte tokens: allows everything
   explicit Utf8Guard(const Vocabulary& vocabulary);
-  // Whether it ever forbids a token.
-  bool needed() const { return needed_; }
+  bool needed() const { return needed_; }  // whether it ever forbids a token
 
   bool allows(const OpenOutput& output, int token) const override {
     return allows(state_of(output.tokens), token, output.left);
@@ -83,8 +83,7 @@ class Utf8Guard : public Rule {
     if (state.lacking > 0) return byte >= state.low && byte <= state.high;
     return byte < 0x80 || (continuation_bytes(byte) > 0 && continuation_bytes(byte) <= left);
   }
-  // The state after an allowed token.
-  State after(const State& state, int token) const;
+  State after(const State& state, int token) const;  // an allowed one
   // The state after `tokens`, which may include tokens of a prefix that are not allowed.
   State state_of(std::span<const int> tokens) const;
 
