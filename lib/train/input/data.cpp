@@ -17,13 +17,10 @@
 #include "lib/ranks/communicator.h"
 #include "lib/subword/languages.h"
 #include "lib/subword/token_counts.h"
-#include "lib/subword/vocabulary.h"
 #include "lib/subword/words.h"
 
 namespace tx {
-
 namespace fs = std::filesystem;
-
 namespace {
 
 // Of a regular file; `why` it must be one: the beginning of the message otherwise.
@@ -77,8 +74,7 @@ struct CacheText {
   std::string links;  // a file; "": none
 };
 
-// Path, inode, size and times of a file: identifies its content without reading it. The time of the
-// last status change cannot be set, unlike that of the content.
+// Path, inode, size and times: identify the content unread. The status time cannot be set.
 std::string state_of(const std::string& file) {
   const struct stat info = regular_file(file, "--cache needs regular files");
   std::string state = "\n" + fs::absolute(file).string() + " " + std::to_string(info.st_ino) + " " +
@@ -263,7 +259,6 @@ struct FitSide {
   std::string vocabulary;  // its file; "" if it has none
 };
 
-// Counts <unk> and byte tokens in the first pairs of the cache, on one side.
 TokenShares count_shares(const IdCache& cache, int side, const Vocabulary& vocabulary) {
   TokenShares shares;
   for (int64_t pair = 0; pair < std::min(cache.pairs(), max_lines); ++pair)

@@ -13,15 +13,13 @@
 
 namespace tx {
 
-// From --init, --vocab, or --vocab-src and --vocab-tgt; UsageError if none is given or if two
-// contradict each other.
+// From --init, --vocab, or --vocab-src and --vocab-tgt; UsageError for none or contradictions.
 Vocabularies load_vocabularies(const TrainOptions& options);
 Vocabularies model_vocabularies(const std::string& model);  // of a model file
 
-// Training and validation text (validation may be null): caches in the run directory or, with
-// --cache, in a directory shared with other runs on the same text. `config` records their paths and
-// checksums. A resumed run opens these caches, or builds a missing one again; DataError if the
-// text is not the one the run was started with.
+// Training and validation text (or null): caches in the run directory or, with --cache, in one that
+// runs share. `config` records their paths and checksums. A resumed run opens them, or builds a
+// missing one again; DataError if the text is not the one the run was started with.
 struct Corpora {
   std::unique_ptr<IdCache> train, valid;
   std::vector<int> sentinels = {};  // of --denoise: ids of the tokens that replace spans
@@ -41,9 +39,8 @@ TrainingData open_data(const TrainOptions& options, const RunDirectory& run, Jso
 TrainingData reopen_data(const TrainOptions& options, const RunDirectory& run, int64_t step,
                          Json& config, const Log& log);
 
-// Logs the share of <unk> and of byte tokens in the first 1,000 pairs, and warns if one of them
-// is above 5 % on a side of the training or the validation text: a vocabulary of another language,
-// swapped sides, or a list of words for raw text would otherwise train without an error.
+// Logs the share of <unk> and byte tokens in the first 1,000 pairs; warns above 5 %: another
+// language, swapped sides, or a list of words for raw text would train without an error.
 void check_vocabulary_fit(const TrainOptions& options, const Vocabularies& vocabularies,
                           const Corpora& corpora, const Log& log);
 

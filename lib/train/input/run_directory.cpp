@@ -14,16 +14,12 @@
 #include "lib/base/error.h"
 #include "lib/base/failpoint.h"
 #include "lib/base/io.h"
-#include "lib/base/json.h"
 #include "lib/base/outputs.h"
 #include "lib/base/split.h"
-#include "lib/checkpoint/run_checkpoints.h"
 #include "lib/data/cache_format.h"
 
 namespace tx {
-
 namespace fs = std::filesystem;
-
 namespace {
 
 // Whether the link or file was left by a killed writer: it has a temporary name, and no process
@@ -40,7 +36,6 @@ bool is_abandoned(const std::string& path) {
   return free;
 }
 
-// Names that a run reserves for links.
 bool is_link_name(const std::string& name) {
   return name == "best.safetensors" || name == "last.safetensors";
 }
@@ -229,8 +224,7 @@ void RunDirectory::claim(const std::string& path) const {
   refuse_special(path);
 }
 
-// A run that fails to start removes its lock file. So the file locked here may have been removed
-// and created again meanwhile; then this locks the new one.
+// A run that fails to start removes its lock file: another, new one may have to be locked.
 void RunDirectory::lock() {
   const std::string name = file("lock");
   do {
@@ -251,13 +245,6 @@ std::set<std::string> RunDirectory::names() const {
     found.insert(at->path().filename().string());
   if (error) throw IoError("read", path_, error.value());
   return found;
-}
-
-std::string RunDirectory::model(int64_t step) const {
-  return checkpoint_file(path_, "model", step);
-}
-std::string RunDirectory::state(int64_t step) const {
-  return checkpoint_file(path_, "state", step);
 }
 
 void RunDirectory::write_config(const Json& config) const {
@@ -284,8 +271,6 @@ Json RunDirectory::read_config(const std::string& directory) {
   check_config(config, name);
   return config;
 }
-
-Json RunDirectory::read_config() const { return read_config(path_); }
 
 std::vector<int64_t> RunDirectory::complete_steps() const {
   std::vector<int64_t> both;

@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "lib/base/json.h"
+#include "lib/checkpoint/run_checkpoints.h"
 
 namespace tx {
 
 class RunDirectory {
  public:
-  // Creates the directory, or uses one in which no run has saved yet; UsageError for one that holds
-  // a run or the remains of one, or a file of another program that a run would overwrite. Until
-  // keep() is called, the destructor removes what the run wrote, so that a failed start leaves
-  // nothing behind.
+  // Creates the directory, or uses one in which no run has saved yet; UsageError for one with a
+  // run, remains of one, or another program's file that a run would overwrite. Until keep(), the
+  // destructor removes what the run wrote: a failed start leaves nothing.
   static RunDirectory create(const std::string& path);
   // Opens an existing run; DataError if it is not a run or has no checkpoint to resume from.
   static RunDirectory open(const std::string& path);
@@ -24,20 +24,18 @@ class RunDirectory {
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
-  std::string model(int64_t step) const;
-  std::string state(int64_t step) const;
+  std::string model(int64_t step) const { return checkpoint_file(path_, "model", step); }
+  std::string state(int64_t step) const { return checkpoint_file(path_, "state", step); }
 
-  // Before each write to `path`, a file of the run. DataError if another directory has taken the
-  // place of the one that is locked, or `path` is a pipe or a device. Removes a symbolic link
-  // there: a run writes through none.
+  // Before each write to `path`, a file of the run. DataError if another directory has the place of
+  // the locked one, or `path` is a pipe or a device. Removes a symbolic link there.
   void claim(const std::string& path) const;
   bool held() const;  // whether the directory is still the one that is locked
 
   void write_config(const Json& config) const;
-  Json read_config() const;
+  Json read_config() const { return read_config(path_); }
   static Json read_config(const std::string& directory);  // also of a run that is in use
-  // Whether config.json is as this user's tx-train wrote it on this file system: not copied,
-  // unpacked or edited. Only then a command in it may run.
+  // Whether config.json is as this user's tx-train wrote it here: only then its command may run.
   static bool wrote_config(const std::string& directory);
 
   // Steps that have both model and state, ascending; a run resumes from the last.
@@ -47,14 +45,12 @@ class RunDirectory {
   void link(const std::string& name, int64_t step) const;
   // Removes the link or file NAME.safetensors, if it exists.
   void unlink(const std::string& name) const;
-  // Removes the checkpoints up to `step`, the current one, except the newest `keep` complete ones
-  // on schedule, those of `others` and that of `step`. Checkpoints that a signal or the clock
-  // caused are off schedule, so a run that was stopped ends with the same files as one that was
-  // not. Later checkpoints, of a run that rewound to this one, are kept and not counted.
+  // Removes the checkpoints up to `step`, except it, `others`, and the newest `keep` complete ones
+  // on schedule. Those of a signal or the clock are off schedule: a run that was stopped ends with
+  // the same files. Later ones, of a run that rewound to this one, stay and are not counted.
   void prune(int keep, int64_t step, std::set<int64_t> others,
              const std::function<bool(int64_t)>& on_schedule) const;
-  // Removes a checkpoint that could not be written completely.
-  void discard(int64_t step) const;
+  void discard(int64_t step) const;        // a checkpoint that is not complete
   void discard_after(int64_t step) const;  // all checkpoints of later steps
 
   // False if the line could not be written; the log then ends with the previous line.

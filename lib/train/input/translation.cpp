@@ -11,9 +11,7 @@
 #include "lib/text/corpus.h"
 
 namespace tx {
-
 namespace fs = std::filesystem;
-
 namespace {
 
 // In the run directory: the validation text if it is translated, an object for each line.

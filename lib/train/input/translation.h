@@ -1,6 +1,5 @@
-// The validation text that a run translates (--valid-metric bleu, chrf), and who scores it.
-// lib/train depends on neither search nor text metrics: the tool passes an implementation
-// (lib/diagnose).
+// The validation text that a run translates (--valid-metric bleu, chrf), and who scores it: a tool
+// passes an implementation (lib/diagnose); lib/train needs neither search nor text metrics.
 #pragma once
 #include <functional>
 #include <memory>
@@ -26,10 +25,9 @@ struct TranslationTask {
   int rank = 0, ranks = 1;
 };
 
-// The task of --valid-metric bleu and chrf (without them an empty one): the first lines of the
-// validation files, including pairs that --max-length drops, or those of valid.jsonl if the
-// directory `run` has it. `config` records the text; DataError if a resumed run finds another one
-// at the place of the first. The caller sets vocabularies and ranks.
+// The task of --valid-metric bleu and chrf, else empty: the first lines of the validation files,
+// including pairs that --max-length drops, or those of valid.jsonl if the directory `run` has it.
+// `config` records the text; DataError if a resumed run finds another. The caller sets the rest.
 TranslationTask read_translation_task(const TrainOptions& options, const std::string& run,
                                       Json& config);
 

@@ -1,9 +1,9 @@
 // The options of tx-train: names, help texts, ranges and exclusions.
+#include "lib/base/split.h"
 #include "lib/checkpoint/run_checkpoints.h"
 #include "lib/train/options/options.h"
 
 namespace tx {
-
 namespace {
 
 const std::vector<std::string> one_text = {"--kind decoder", "--kind encoder", "--denoise"};
@@ -315,12 +315,6 @@ void describe_optimisation(Options& o, TrainOptions& t) {
       .at_least(0);
 }
 
-std::string all_metrics() {
-  std::string text;
-  for (const std::string& name : validation_metrics()) text += (text.empty() ? "" : "|") + name;
-  return text;
-}
-
 }  // namespace
 
 void TrainOptions::describe_validation(Options& o) {
@@ -330,7 +324,8 @@ void TrainOptions::describe_validation(Options& o) {
         "A new best model is saved immediately, independently of --save-every.")
       .at_least(0)
       .needs({"--valid-src"});
-  o.add("--valid-metric", valid_metric, all_metrics(), "metric that selects the best model",
+  o.add("--valid-metric", valid_metric, joined(validation_metrics(), "|"),
+        "metric that selects the best model",
         "It also decides for --patience and tx-avg --best. With several metrics, separated by "
         "commas, the first decides and the others are logged. loss: the training loss, with label "
         "smoothing; perplexity: without smoothing, it may rise while a smoothed model still "

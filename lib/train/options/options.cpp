@@ -1,7 +1,5 @@
 #include "lib/train/options/options.h"
 
-#include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "lib/base/error.h"
@@ -102,8 +100,7 @@ void TrainOptions::take_model(const ModelConfig& of) {
 
 int parse_batch_tokens(const std::string& text) {
   int tokens = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tokens);
-  if (error != std::errc() || end != text.data() + text.size() || tokens < 2 || tokens > 1 << 24)
+  if (!parse_number(text, tokens) || tokens < 2 || tokens > 1 << 24)
     throw UsageError("--batch-tokens " + text + ": give a number from 2 to 16,777,216, or auto");
   return tokens;
 }

@@ -84,11 +84,9 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
 
   void describe(Options& options);
   // Sets the fields of a preset: base, big (the paper), small, tiny and modern (Multi30k), toy
-  // (reverse). auto keeps those of base until settle_preset(), lib/train/plan/settle.h.
-  // UsageError for other names.
+  // (reverse). auto keeps those of base until settle_preset(). UsageError for others.
   void apply_preset(const std::string& name);
-  // The layer and head that --guided-alignment trains (layer -1: none); UsageError if the model
-  // does not have them.
+  // What --guided-alignment trains (layer -1: nothing); UsageError if the model does not have it.
   struct GuidedHead {
     int layer = -1, head = 0;
   };
@@ -118,11 +116,9 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
 
 // The value of --batch-tokens other than "auto"; UsageError if it is not a number.
 int parse_batch_tokens(const std::string& text);
-// The value of --NAME in a command line, "" if absent: --preset changes the defaults of other
-// options, so it is read before they are parsed.
+// The value of --NAME, "" if absent, before parsing: --preset changes the defaults of others.
 std::string peek_option(int argc, const char* const* argv, const std::string& name);
-// The command line for a model's provenance, with "RUN" for the run directory, so that the same run
-// in another directory writes bit-identical files.
+// The command line for provenance, with "RUN" for the directory: files do not depend on its name.
 std::string command_line(int argc, const char* const* argv);
 
 }  // namespace tx

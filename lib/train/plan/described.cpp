@@ -1,6 +1,5 @@
 #include "lib/train/plan/described.h"
 
-#include <cstdio>
 #include <optional>
 
 #include "lib/base/figure.h"
@@ -15,7 +14,6 @@
 #include "lib/train/step/feed.h"
 
 namespace tx {
-
 namespace {
 
 // By the text if there is one; an open preset is otherwise base.
@@ -88,20 +86,14 @@ size_t translating_bytes(const TrainOptions& options, const MakeTranslationScore
   return scorer(parameters, std::move(task))->bytes();
 }
 
-std::string mebibytes(size_t bytes) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%10.1f MiB", double(bytes) / 1048576);
-  return text;
-}
+std::string mebibytes(size_t bytes) { return formatted("%10.1f MiB", double(bytes) / 1048576); }
 
 std::string entry_line(const ParameterEntry& e) {
   const std::string shape =
       e.vector ? "(" + std::to_string(e.cols) + ")"
                : "(" + std::to_string(e.rows) + ", " + std::to_string(e.cols) + ")";
-  char text[256];
-  std::snprintf(text, sizeof text, "  %-52s %-16s %12lld\n", e.name.c_str(), shape.c_str(),
-                static_cast<long long>(e.rows * e.cols));
-  return text;
+  return formatted("  %-52s %-16s %12lld\n", e.name.c_str(), shape.c_str(),
+                   static_cast<long long>(e.rows * e.cols));
 }
 
 std::string memory_text(const MemoryPlan& m, bool recompute) {
@@ -159,16 +151,13 @@ std::string description(const DescribedRun& run) {
   const ModelConfig& config = run.model;
   std::string text = data_flow(config) + "parameters\n";
   for (const ParameterEntry& e : parameter_table(config)) text += entry_line(e);
-  char line[256];
-  std::snprintf(line, sizeof line, "  %-69s %12lld\n", "total",
-                static_cast<long long>(parameter_count(config)));
-  text += line;
+  text += formatted("  %-69s %12lld\n", "total", static_cast<long long>(parameter_count(config)));
   text += "memory\n" + memory_text(run.memory, options.recompute);
   const std::string sides = by_side(config, run.capacities, " + ");
   const double flops = step_flops(config, {run.capacities.begin(), run.capacities.end()}) *
                        options.accumulate * options.passes();
-  std::snprintf(line, sizeof line, " tokens, %.5g product FLOPs\n", flops);
-  return text + "step\n  " + std::to_string(options.accumulate) + " x (" + sides + ")" + line;
+  return text + "step\n  " + std::to_string(options.accumulate) + " x (" + sides + ")" +
+         formatted(" tokens, %.5g product FLOPs\n", flops);
 }
 
 }  // namespace tx

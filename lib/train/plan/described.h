@@ -9,8 +9,7 @@
 
 namespace tx {
 
-// Of the run to resume or, with the options of a new run settled as it would settle them, of that
-// run; by default the paper's base model.
+// Of the run to resume, or of a new run, settled as it would be; by default the paper's base model.
 struct DescribedModel {
   TrainOptions options;
   ModelConfig model;

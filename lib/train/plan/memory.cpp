@@ -5,7 +5,6 @@
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/checkpoint/saver.h"
-#include "lib/data/packing.h"
 
 namespace tx {
 

@@ -35,7 +35,6 @@ struct OtherMemory {
   size_t translating = 0;  // TranslationScorer::bytes()
 };
 
-// The run that is planned.
 struct PlannedRun {
   Backend& backend;
   Parameters& parameters;
@@ -62,8 +61,7 @@ std::string binary_size(size_t bytes);
 // side, by the formula of tx-paper(7), Table 2: 6 per weight and token, without attention scores.
 double step_flops(const ModelConfig& config, const std::vector<double>& tokens);
 
-// A dummy batch that needs the most memory: as many sentences as fit, `growth` times as long as the
-// longest of the text, with a loss for every row.
+// A dummy batch of the most memory: sentences `growth` times as long as the longest of the text.
 Batch worst_batch(const PairLengths& lengths, const std::vector<int>& capacities, int growth = 1);
 
 // "1,448 source + 1,500 target": a number for each side, separated by `between`.

@@ -12,7 +12,6 @@
 #include "lib/train/plan/schedule.h"
 
 namespace tx {
-
 namespace {
 
 // A copy of options with a parser of its own.

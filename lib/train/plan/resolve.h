@@ -36,8 +36,7 @@ bool is_fine_tuning(const TrainOptions& options);  // the latter
 void check_changes(const Json& before, const TrainOptions& options, const Options& given,
                    const Log& log);
 
-// Writes the options into config.json. A new --save-every applies after `step`, at which the run is
-// resumed; the earlier value is recorded too.
+// Writes the options into config.json, with the earlier --save-every that applied up to `step`.
 void note_options(Json& config, const TrainOptions& options, int64_t step);
 
 }  // namespace tx

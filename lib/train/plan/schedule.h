@@ -29,12 +29,10 @@ struct Pace {
 // The number of steps that take `seconds`, rounded down.
 int64_t steps_in(double seconds, const Pace& pace);
 
-// The number of steps that read the training text `epochs` times, or `max` if that is less (0: no
-// limit): Feed::steps().
+// The steps that read the text `epochs` times, at most `max` (0: no limit): Feed::steps().
 using CountSteps = std::function<int64_t(int64_t epochs, int64_t max)>;
 
-// Warns if the run ends before its warm-up does, or if --epochs ends it long before the step at
-// which the learning rate reaches 0.
+// Warns if the run ends in its warm-up, or by --epochs long before the learning rate reaches 0.
 void check_course(const TrainOptions& options, const CountSteps& count, const Log& log);
 
 }  // namespace tx

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "lib/base/figure.h"
 #include "lib/checkpoint/model_file.h"
@@ -12,7 +11,6 @@
 #include "lib/train/plan/resolve.h"
 
 namespace tx {
-
 namespace {
 
 // --preset auto: at most auto_epochs. Of modern, modern_epochs, but at least its own steps and at
@@ -101,13 +99,11 @@ int64_t tuning_epochs(int64_t target_tokens) {
   return 3;
 }
 
-// The settings chosen, in one line.
 std::string tuning_text(const TrainOptions& o, int64_t epochs, int64_t tokens) {
-  char rate[80];
-  std::snprintf(rate, sizeof rate, "schedule %s, rate %.3g", o.schedule.c_str(), o.lr);
+  const std::string rate = formatted("schedule %s, rate %.3g", o.schedule.c_str(), o.lr);
   return "fine-tuning " + o.init + " with " + o.optimizer + ": batches of " + o.batch_tokens +
-         " target tokens, " + (o.schedule == "paper" ? std::string("schedule paper") : rate) +
-         ", " + counted(o.warmup, "step") + " of warm-up; " + counted(o.steps, "step") +
+         " target tokens, " + (o.schedule == "paper" ? "schedule paper" : rate) + ", " +
+         counted(o.warmup, "step") + " of warm-up; " + counted(o.steps, "step") +
          (epochs > 0 ? ", " + counted(epochs, "epoch") + " of the text's " +
                            grouped(double(tokens)) + " target tokens"
                      : std::string()) +

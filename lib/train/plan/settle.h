@@ -1,5 +1,4 @@
-// Completes the options of a run by its text, which chooses the preset. See
-// lib/train/plan/resolve.h for what is settled before, and for `given`.
+// Completes the options of a run by its text, which chooses the preset; before: resolve.h.
 #pragma once
 #include <string>
 #include <vector>
@@ -30,14 +29,12 @@ struct TextSize {
   const char* unit() const { return tokens.size() > 1 ? " target tokens" : " tokens"; }
 };
 
-// The preset for a text and a device; independent of time and free memory. Without Muon, tiny takes
-// the place of modern. settle_preset() adds `tokens`.
+// The preset for a text and a device; tiny for modern without Muon. settle_preset() adds `tokens`.
 PresetChoice choose_preset(const TextSize& text, const std::string& device, bool muon = true);
 
 // Every option's value in a preset.
 Json preset_settings(const std::string& name);
 
-// The options of a run whose text is known.
 struct TextPlan {
   TrainOptions options;
   PresetChoice choice;  // without a name: the preset was not open
@@ -51,11 +48,10 @@ TextPlan settle_preset(const TrainOptions& options, const Options& given, const 
 // Fixes the size of a batch for these options; returns the counter of the run's steps.
 using FixBatch = std::function<CountSteps(const TrainOptions& options)>;
 
-// All that a text settles, in the order in which it depends on each other: the preset; the size of
-// a batch; the number of steps, unless --steps is given, and a schedule that fits it. Logs the
-// choice of the preset and its reason. With --epochs the steps are those of these epochs; otherwise
-// the size of the text determines those of modern and of fine-tuning, and limits those of tiny and
-// base. `corpora` may be moved away by `fix_batch`.
+// All that a text settles, in order: the preset; the size of a batch; the steps, unless --steps is
+// given, and a schedule that fits them. Logs the preset and why. With --epochs the steps are those
+// of the epochs; otherwise the size of the text sets those of modern and of fine-tuning, and limits
+// those of tiny and base. `fix_batch` may move `corpora` away.
 TrainOptions settle(const TrainOptions& options, const Options& given, const Corpora& corpora,
                     const FixBatch& fix_batch, const Log& log);
 

@@ -1,5 +1,4 @@
-// Overlapping the exchange of gradients with the backward pass: the order in which gradients become
-// final, and the background thread that exchanges final ones.
+// Exchanging gradients during the backward pass: the order in which they become final; the thread.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -48,10 +47,7 @@ class RoundOrder {
 // A background thread that calls work(0), work(1), ... as far as it is allowed to.
 class BackgroundThread {
  public:
-  BackgroundThread() = default;
   ~BackgroundThread();  // stop(), but an exception of work() is discarded
-  BackgroundThread(const BackgroundThread&) = delete;
-  BackgroundThread& operator=(const BackgroundThread&) = delete;
 
   // If no thread can be started, no calls are made.
   void start(std::function<void(size_t)> work);

@@ -15,7 +15,6 @@
 #include "lib/train/ranks/shards.h"
 
 namespace tx {
-
 namespace {
 
 constexpr int stop_number = 1;  // of World::send_number()
@@ -123,8 +122,7 @@ void close_standard_output() {
   if (nothing > 1) ::close(nothing);
 }
 
-// A rank that cannot connect waits this long before it prints its error: rank 0 usually has the
-// same error, and mpirun ends this rank once rank 0 has exited.
+// Before a rank that cannot connect prints its error: rank 0 usually does, and mpirun ends all.
 constexpr auto turn_of_rank_0 = std::chrono::seconds(2);
 
 }  // namespace

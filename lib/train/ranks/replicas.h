@@ -1,7 +1,6 @@
 // The processes that train one model together, its ranks. Rank 0 builds the text cache, validates,
-// logs, saves and decides. The others hold the same weights and batches and their shards of the
-// optimizer state, and do what rank 0 broadcasts. A single process is rank 0, and every call works
-// there too.
+// logs, saves and decides; the others hold the same weights and batches and their shards of the
+// optimizer state, and do what it broadcasts. A single process is rank 0: every call works there.
 //
 // With tensor parallelism over T ranks, rank t + T d holds tensor-parallel shard t of the model and
 // share d of a step's batches. The ranks of one share exchange activations inside a layer; the
@@ -53,17 +52,14 @@ class Replicas {
   std::unique_ptr<Communicator> parts_, sharers_;  // null without tensor parallelism
 };
 
-// One rank of a job that mpirun or srun started. If a rank fails, the whole job ends with one error
-// message and one exit status.
+// One rank of a job of mpirun or srun, which ends with one error message and one exit status.
 class Job {
  public:
   explicit Job(std::string tool) : tool_(std::move(tool)) {}
-  // Connects all ranks; returns null for a single process. Throws Error on a rank whose version of
-  // tx differs from rank 0's.
+  // Connects all ranks; null for one process. Error on a rank whose version of tx is not rank 0's.
   World* join();
-  // For modes that need one process: removes MPI's variables from the environment, so that rank 0
-  // and its child processes run as single processes. Returns true on the other ranks, which must
-  // exit.
+  // For modes of one process: removes MPI's variables from the environment, so that rank 0 and its
+  // child processes run as single ones. True on the other ranks, which must exit.
   bool left_to_rank_0();
 
  private:
@@ -74,10 +70,9 @@ class Job {
   bool alone_ = false;  // left_to_rank_0() was called: no other rank waits for this one
 };
 
-// Runs `body` within run_tool() in a tool that supports several ranks. If `body` throws on some
-// rank, or a rank is lost, the whole job ends, and rank 0 prints why, with the number and host of
-// the rank that failed. Returns the exit status. Exceptions on rank 0 after left_to_rank_0() are
-// rethrown.
+// Runs `body` within run_tool() in a tool that supports several ranks. If it throws on a rank, or a
+// rank is lost, the whole job ends, and rank 0 prints why, with number and host of that rank.
+// Returns the exit status. Rethrows on rank 0 after left_to_rank_0().
 int run_as_rank(const char* tool, const std::function<int(Job&)>& body);
 
 }  // namespace tx

@@ -7,7 +7,6 @@
 #include "lib/base/error.h"
 
 namespace tx {
-
 namespace {
 
 class HostMover : public Mover {

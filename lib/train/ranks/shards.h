@@ -1,5 +1,4 @@
-// Moving device memory between ranks: the transport, and the shards of flat blocks
-// (lib/model/division.h).
+// Moves device memory between ranks: transport, and shards of flat blocks (lib/model/division.h).
 #pragma once
 #include <memory>
 
@@ -12,13 +11,11 @@
 namespace tx {
 
 // Selects this rank's GPU by its number among the ranks of its machine, for all backends made
-// afterwards in this process. If the process sees fewer GPUs (a batch system may show each rank its
-// own), the numbers wrap around.
+// later. Numbers wrap around where the process sees fewer GPUs (a batch system may show one).
 void choose_own_gpu(const Communicator& ranks);
 
 // MPI for host memory, NCCL for GPU memory. `ranks` and `backend` outlive the result. Its first
-// call, by all ranks, throws Error on a rank whose NCCL differs from rank 0's or that shares its
-// GPU with another rank.
+// call, by all ranks, throws Error if a rank's NCCL differs from rank 0's or ranks share a GPU.
 std::unique_ptr<Mover> make_mover(Backend& backend, Communicator& ranks);
 
 // Columns of a flat block.
@@ -37,8 +34,7 @@ class Shards {
   // `own` holds this rank's shards one after another; `whole` is a whole block on rank 0.
   void collect(Matrix own, Matrix whole);  // gather to rank 0
   void spread(Matrix whole, Matrix own);   // scatter from rank 0
-  // squares (1,B) f64: sums of square_sums() over the shards of all ranks, in the order of the
-  // block.
+  // squares (1,B) f64: square_sums() of the shards of all ranks, in the order of the block.
   void gather_squares(Matrix block, Matrix squares);
 
  private:

@@ -1,7 +1,6 @@
 #include "lib/train/run/checkpointer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "lib/base/error.h"
@@ -29,14 +28,6 @@ Checkpointer::Checkpointer(const RunDirectory& run, const Parameters& parameters
       saver_(parameters, std::move(gather)) {
   for (const Json& former : config.value("saves_before", Json::array()))
     former_.push_back({former.at("until").get<int64_t>(), former.at("every").get<int64_t>()});
-}
-
-bool Checkpointer::overdue() const {
-  return options_.save_minutes > 0 && clock_() - last_save_ >= 60 * options_.save_minutes;
-}
-
-bool Checkpointer::due(int64_t step) const {
-  return options_.save_every > 0 ? step % options_.save_every == 0 : overdue();
 }
 
 // By the value of --save-every that the run had at `step`.
@@ -84,10 +75,6 @@ void Checkpointer::score_again(int64_t step, const Score& score) {
     score([&](const Content& scored) { write_state(p, optimizer, scored, checksum); });
   });
   finish_save();
-}
-
-void Checkpointer::poll() {
-  if (saver_.done()) finish_save();
 }
 
 void Checkpointer::finish_save() {
@@ -144,8 +131,7 @@ void Checkpointer::prune(int64_t step, int64_t best, int64_t good, int keep,
              [this](int64_t at) { return on_schedule(at); });
 }
 
-// A smaller --keep applies only after the first new checkpoint: resuming a finished run removes
-// nothing.
+// A smaller --keep waits for a new checkpoint: resuming a finished run removes nothing.
 void Checkpointer::resume(int64_t step, int64_t best, int64_t good, int keep, int64_t due_best) {
   saved_ = step;
   prune(step, best, good, std::max(options_.keep, keep), due_best);
@@ -187,13 +173,9 @@ std::string Checkpointer::resume_hint() const {
                 : " is missing too: was " + run_.path() + " removed or unmounted?");
 }
 
-namespace {
-
 constexpr std::pair<Unfinished, const char*> names[] = {{Unfinished::nothing, ""},
                                                         {Unfinished::validation, "validation"},
                                                         {Unfinished::score, "score"}};
-
-}  // namespace
 
 Json TrainState::to_json(const Json& parts) const {
   Json state{{"step", step}, {"skipped", skipped}, {"tokens", tokens}};

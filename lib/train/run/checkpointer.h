@@ -1,7 +1,6 @@
-// The checkpoints of a run: when one is due, how it is written, which ones are kept. A save writes,
-// in this order: model, the score of --valid-command, training state, links; then it prunes. A
-// crash between any two of these leaves the last complete pair of model and training state in
-// place.
+// The checkpoints of a run: when one is due, how it is written, which are kept. A save writes
+// model, score of --valid-command, training state and links, in this order, then prunes. A crash
+// between any two leaves the last complete pair of model and training state.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -58,20 +57,22 @@ class Checkpointer {
   using Saved = std::function<void(int64_t step)>;
   using Clock = std::function<double()>;  // seconds, from any origin
 
-  // finish_save() calls `saved` for each save that succeeded. Run directory, parameters,
-  // vocabularies and options outlive this. `config`: config.json, which holds the earlier values of
-  // --save-every. `gather`: see Saver.
+  // finish_save() calls `saved` for each save that succeeded. The references outlive this, but for
+  // `config`: config.json, with the earlier values of --save-every. `gather`: see Saver.
   Checkpointer(const RunDirectory& run, const Parameters& parameters,
                const Vocabularies& vocabularies, const SaveOptions& options, const Json& config,
                Saved saved, Saver::Gather gather = {}, Clock clock = steady_seconds);
 
   // Whether --save-minutes have passed since the last save.
-  bool overdue() const;
+  bool overdue() const {
+    return options_.save_minutes > 0 && clock_() - last_save_ >= 60 * options_.save_minutes;
+  }
   // Whether a checkpoint is due at this step, which is the current one.
-  bool due(int64_t step) const;
-  // The newest complete checkpoint of --save-every before this step; -1: none. Checkpoints that a
-  // signal or the clock caused do not count, so that a run that was stopped rewinds as far as one
-  // that was not.
+  bool due(int64_t step) const {
+    return options_.save_every > 0 ? step % options_.save_every == 0 : overdue();
+  }
+  // The newest complete checkpoint of --save-every before this step; -1: none. Those of a signal or
+  // the clock do not count: a run that was stopped rewinds as far as any other.
   int64_t newest_on_schedule(int64_t step) const;
 
   // Begins a save, after finishing the previous one; on a GPU it is written in the background.
@@ -83,9 +84,10 @@ class Checkpointer {
   // Waits for the save in progress, if any, and throws what it threw. A save that failed keeps the
   // previous checkpoint and removes what it wrote, unless model and state are complete.
   void finish_save();
-  void poll();  // finish_save() if it need not wait
-  // finish_save() for a run that has failed. Returns the text to append to the run's own error; ""
-  // if the save succeeded.
+  void poll() {  // finish_save() if it need not wait
+    if (saver_.done()) finish_save();
+  }
+  // finish_save() of a failed run: the text to append to the run's own error; "" if it succeeded.
   std::string finish_failed();
 
   int64_t saved() const { return saved_; }  // step of the checkpoint to resume from; -1: none

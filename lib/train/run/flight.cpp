@@ -3,7 +3,6 @@
 #include <cmath>
 
 namespace tx {
-
 namespace {
 
 // Euclidean norm of a tensor of T in device memory; adds its non-finite elements to `not_finite`.

@@ -1,5 +1,4 @@
-// The flight recorder, tx-run(5): the inputs and results of a bad step. lib/diagnose/training.h
-// runs such a step again.
+// The flight recorder, tx-run(5): a bad step, which lib/diagnose/training.h runs again.
 #pragma once
 #include <vector>
 

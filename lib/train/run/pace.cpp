@@ -1,13 +1,10 @@
 #include "lib/train/run/pace.h"
 
-#include <cstdio>
-
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
 #include "lib/train/run/progress.h"
 
 namespace tx {
-
 namespace {
 
 constexpr double measured_share = 0.02, spare_share = 0.02;  // of the whole time
@@ -50,18 +47,16 @@ TrainOptions fit_to_minutes(TrainOptions o, const Options& given, Run& run, cons
   pace.every = o.valid_every > 0 ? o.valid_every : o.save_every;
   const double left = total * (1 - spare_share) - run.seconds();
   const int64_t steps = steps_in(left, pace);
-  char text[40];
   if (steps < 1) {
     const double needed = run.seconds() + pace.step + pace.pause;
-    std::snprintf(text, sizeof text, "%.2g", needed / 60 / (1 - spare_share));
-    throw UsageError(minutes_limit(o) + " is too short: starting and one step take about " + text +
-                     " minutes");
+    throw UsageError(minutes_limit(o) + " is too short: starting and one step take about " +
+                     formatted("%.2g minutes", needed / 60 / (1 - spare_share)));
   }
   if (steps < o.steps) {
     o.steps = steps;
-    std::snprintf(text, sizeof text, "%.3g s", pace.step);
-    log.info(minutes_limit(o) + ": training for " + counted(steps, "step") + " of " + text +
-             " each; to train the same model again: --steps " + std::to_string(steps));
+    log.info(minutes_limit(o) + ": training for " + counted(steps, "step") +
+             formatted(" of %.3g s", pace.step) + " each; to train the same model again: --steps " +
+             std::to_string(steps));
   } else {
     log.info(minutes_limit(o) + " is enough for all " + counted(o.steps, "step") + " of preset " +
              o.preset);

@@ -1,24 +1,16 @@
 #include "lib/train/run/progress.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
 
 #include "lib/base/figure.h"
 
 namespace tx {
 
-namespace {
-
 constexpr double day = 24 * 3600;
 
-}  // namespace
-
 std::string minutes_limit(const TrainOptions& options) {
-  char text[40];
-  std::snprintf(text, sizeof text, "--minutes %.4g", options.minutes);
-  return text;
+  return formatted("--minutes %.4g", options.minutes);
 }
 
 ProgressLog::ProgressLog(const TrainOptions& options, std::string file, Append append,
@@ -90,8 +82,6 @@ void ProgressLog::flush() {
   sums_ = Sums{};
 }
 
-void ProgressLog::forget() { sums_ = printed_ = Sums{}; }
-
 std::optional<ProgressLog::Outlook> ProgressLog::outlook() const {
   const int64_t steps = last_.record.step - first_.record.step;
   const double spent = clock_() - first_end_;
@@ -115,9 +105,7 @@ std::optional<ProgressLog::Outlook> ProgressLog::outlook() const {
 std::string ProgressLog::outlook_text() const {
   const std::optional<Outlook> o = outlook();
   if (!o) return "";
-  char text[64];
-  std::snprintf(text, sizeof text, "; %.1f %% ", 100 * o->share);
-  return text + (o->limit.empty() ? "done" : "of " + o->limit) +
+  return formatted("; %.1f %% ", 100 * o->share) + (o->limit.empty() ? "done" : "of " + o->limit) +
          (o->left ? ", " + duration(*o->left) + " left" : std::string());
 }
 
@@ -131,9 +119,8 @@ std::string ProgressLog::step_text() const {
 void ProgressLog::print(const Sums& sums) {
   if (!log_.terminal()) {
     const double labels = double(sums.labels);
-    char text[200];
-    std::snprintf(text, sizeof text,
-                  ", epoch %lld: loss %s, perplexity %s, rate %.3g, norm %.3g, %.0f tokens/s",
+    const std::string text =
+        formatted(", epoch %lld: loss %s, perplexity %s, rate %.3g, norm %.3g, %.0f tokens/s",
                   static_cast<long long>(last_.epoch + 1), figure(sums.loss / labels, 4).c_str(),
                   figure(std::exp(sums.nll / labels), 2).c_str(), last_.record.rate,
                   std::abs(last_.record.gradient_norm),  // else "-nan"
@@ -152,10 +139,8 @@ void ProgressLog::print(const Sums& sums) {
 void ProgressLog::show() const {
   if (!log_.terminal()) return;
   const StepRecord& record = last_.record;
-  char text[200];
-  std::snprintf(
-      text, sizeof text, "  loss %s  %.0f tokens/s  rate %.3g",
-      figure(record.loss / double(record.labels), 4).c_str(),
+  const std::string text = formatted(
+      "  loss %s  %.0f tokens/s  rate %.3g", figure(record.loss / double(record.labels), 4).c_str(),
       (sums_.steps > 0 ? sums_.tokens_per_second() : double(last_.tokens) / last_.seconds),
       record.rate);
   log_.live(step_text() + outlook_text() + text);  // a narrow terminal cuts the end
@@ -206,10 +191,9 @@ void ProgressLog::warn_of_course(int64_t last, bool over) {
 
 void ProgressLog::end(int64_t steps, int64_t tokens, int64_t skipped, double flops) {
   if (seconds() >= 60 * options_.minutes) warn_of_course(steps, true);
-  char products[60];
-  std::snprintf(products, sizeof products, ", %.4g product FLOPs counted from shapes, ", flops);
-  log_.info(counted(steps, "step") + ", " + counted(tokens, "token") + products +
-            duration(seconds()) + "; " + counted(skipped, "update") + " skipped");
+  log_.info(counted(steps, "step") + ", " + counted(tokens, "token") +
+            formatted(", %.4g product FLOPs counted from shapes, ", flops) + duration(seconds()) +
+            "; " + counted(skipped, "update") + " skipped");
 }
 
 }  // namespace tx

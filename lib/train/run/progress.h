@@ -1,7 +1,6 @@
 // The logs of a run: log.jsonl, tx-run(5), at multiples of --log-every; standard error at the same
 // steps and every --log-seconds, or a live line on a terminal; once, an estimate of when the run
-// will end; totals at the end. log.jsonl does not depend on the clock: two equal runs differ only
-// in `seconds` and `tokens_per_second`.
+// will end; totals at the end. Equal runs differ only in `seconds` and `tokens_per_second`.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -49,8 +48,9 @@ class ProgressLog {
 
   // Adds a step to the averages and prints the lines that are due.
   void add(const StepDone& step);
-  void flush();   // a line about the steps since the last one, if any
-  void forget();  // discards the steps since the last line: the run returns to a checkpoint
+  void flush();  // a line about the steps since the last one, if any
+  // Discards the steps since the last line: the run returns to a checkpoint.
+  void forget() { sums_ = printed_ = Sums{}; }
   // Writes any other line of log.jsonl; non-finite numbers become null. If that fails, the run
   // continues; only the first of several consecutive failures is reported.
   void write(Json line);

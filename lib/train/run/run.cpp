@@ -45,8 +45,7 @@ void Run::compare_processors(const Log& log) const {
           "the number of ranks; compare tx-train --version and TX_MAX_ISA");
 }
 
-// --tune: matrix products use the algorithms that were fastest when the run began. A resumed run
-// keeps them, since others would change the last bits.
+// --tune: a resumed run keeps the algorithms found first: others would change the last bits.
 void Run::set_products(const Log& log) {
   if (!spec_.products.empty()) {
     try {
@@ -133,10 +132,6 @@ void Run::report_memory(const Log& log) {
   if (!backend_->has_own_memory() && memory_.total() > available)
     log.warn("the plan of " + binary_size(memory_.total()) + " exceeds the available memory, " +
              binary_size(available) + ": lower --batch-tokens, or give --recompute");
-}
-
-CountSteps Run::counter() const {
-  return [this](int64_t epochs, int64_t max) { return feed_->steps(epochs, max); };
 }
 
 namespace {

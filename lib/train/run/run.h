@@ -16,9 +16,7 @@ namespace tx {
 class Run {
  public:
   // Collective, with rank 0's spec on every rank; replicas outlive it. Fixes the size of a batch.
-  // The weights are undefined until initialise() or spread(). `scorer` creates the scorer of
-  // --valid-metric bleu and chrf. Throws what its members throw, and Error if memory cannot be
-  // allocated.
+  // The weights are undefined until initialise() or spread(). Error if memory cannot be allocated.
   Run(const TrainOptions& options, RunSpec spec, const Replicas& replicas,
       const MakeTranslationScorer& scorer, const Log& log);
   Run(const Run&) = delete;
@@ -32,9 +30,10 @@ class Run {
   const StepTimes& times() const { return stepper_->times(); }
   double begun() const { return begun_; }  // when it was made, by steady_seconds()
   double seconds() const { return steady_seconds() - begun_; }
-  CountSteps counter() const;  // Feed::steps()
-  // The whole model on rank 0, as files hold it. With tensor parallelism rank 0 computes with its
-  // own shard instead.
+  CountSteps counter() const {
+    return [this](int64_t epochs, int64_t max) { return feed_->steps(epochs, max); };
+  }
+  // The whole model on rank 0, as files hold it; its own shard may be what it computes with.
   Parameters& whole() const { return whole_ ? *whole_ : *trained_; }
   OptimizerState whole_optimizer_state() const {
     return whole_ ? whole_->optimizer_state() : stepper_->whole_optimizer_state();
@@ -42,8 +41,7 @@ class Run {
 
   // Calls of rank 0 that all ranks make together: the others, in obey(), repeat them.
 
-  // Runs the largest batch through the model, so that a lack of memory shows before the first step.
-  // Later calls do nothing.
+  // Runs the largest batch once, so that a lack of memory shows before the first step.
   void rehearse(const RankCall& = {});
   StepRecord step(const RankCall& step);      // with the feed's next batches
   StepRecord release(const RankCall& = {});   // applies the update that the last step held back

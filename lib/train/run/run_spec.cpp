@@ -11,7 +11,6 @@
 #include "lib/train/step/feed.h"
 
 namespace tx {
-
 namespace fs = std::filesystem;
 
 int RunSpec::longest_sentence(const TrainOptions& options) const {
@@ -92,8 +91,7 @@ ReceivedRun receive_run_spec(const TrainOptions& options, const Options& given,
                              const Replicas& replicas) {
   const std::string name = "the options of rank 0";
   const Json facts = parse_json(replicas.agree(""), name);
-  // with_values() keeps options given here, and rank 0 has replaced a given --preset auto by its
-  // choice.
+  // with_values() keeps options given here; rank 0 has replaced --preset auto by its choice.
   TrainOptions own = options;
   if (own.preset == "auto") own.preset = facts.at("options").at("preset");
   own = with_values(own, given, facts.at("options"), name);

@@ -1,5 +1,4 @@
-// The inputs of a run, the same on every rank: texts, vocabularies, the model's shape, and what was
-// chosen when the run began.
+// The inputs of a run, the same on every rank, and what was chosen when it began.
 #pragma once
 #include "lib/train/input/data.h"
 #include "lib/train/input/translation.h"
@@ -19,14 +18,12 @@ struct RunSpec {
   int longest_sentence(const TrainOptions& options) const;
 };
 
-// For a new run (`model` empty), or one that resumes from the file `model`. `config`, which becomes
-// config.json, records the text that is translated; the directory keeps it. UsageError for options
-// that contradict the data.
+// For a new run (`model` empty), or one that resumes from the file `model`. `config` records the
+// text that is translated; the directory keeps it. UsageError for options that contradict the data.
 RunSpec make_run_spec(const TrainOptions& options, TrainingData data, const RunDirectory& directory,
                       const std::string& model, Json& config);
 
-// Broadcasts rank 0's spec and options: rank 0 sends, the others receive. Error on a rank whose
-// options or text differ.
+// Rank 0 sends its spec and options, the others receive: Error where options or text differ.
 void send_run_spec(const RunSpec& spec, const TrainOptions& options, const Replicas& replicas);
 struct ReceivedRun {
   TrainOptions options;

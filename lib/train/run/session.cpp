@@ -1,8 +1,6 @@
 #include "lib/train/run/session.h"
 
 #include <cmath>
-#include <cstdio>
-#include <exception>
 #include <utility>
 
 #include "lib/base/clock.h"
@@ -12,7 +10,6 @@
 #include "lib/train/run/valid_command.h"
 
 namespace tx {
-
 namespace {
 
 // A model's provenance. A resumed run must write the same: no times, no host.
@@ -219,8 +216,7 @@ bool Session::counts() const {
   return every > 0 ? state_.step % every == 0 : stage_ != Stage::ending;
 }
 
-// `scored`: --valid-command scores this model. For the order of a save see
-// lib/train/run/checkpointer.h.
+// `scored`: by --valid-command. For the order of a save see lib/train/run/checkpointer.h.
 void Session::save(bool scored) {
   checkpoints_.finish_save();
   check_weights();
@@ -231,9 +227,8 @@ void Session::save(bool scored) {
     checkpoints_.save(content());
 }
 
-// Runs --valid-command on the saved model and writes the training state with its score. If the
-// run is stopped meanwhile, or the output is not a score, the state records that, and the resumed
-// run repeats the command.
+// Runs --valid-command on the saved model and writes the training state with its score; if it is
+// stopped, or prints no score, without: the resumed run repeats the command.
 void Session::score(const Checkpointer::WriteState& write_state) {
   const auto write_unscored = [&] {
     state_.unfinished = Unfinished::score;
@@ -303,10 +298,8 @@ namespace {
 std::string profile(Backend& backend, const StepTimes& t, double seconds) {
   std::string text = backend->profile_report();
   if (backend->has_own_memory()) return text;
-  char parts[240];
-  std::snprintf(parts, sizeof parts, "forward %.1f s, backward %.1f s, update %.1f s of %.1f s",
-                t.forward, t.backward, t.update, seconds);
-  return text + parts;
+  return text + formatted("forward %.1f s, backward %.1f s, update %.1f s of %.1f s", t.forward,
+                          t.backward, t.update, seconds);
 }
 
 }  // namespace

@@ -23,14 +23,12 @@ struct Diverged : DataError {
 class Session {
  public:
   // Of a new run, whose weights are those of Run::initialise(). `config` becomes config.json, with
-  // what Run chose. Options, run and log outlive it. Throws what its members throw, and Error if
-  // memory cannot be allocated.
+  // what Run chose. Options, run and log outlive it. Error for lack of memory.
   Session(const TrainOptions& options, RunDirectory directory, const Json& config, Run& run,
           const Log& log);
   // Continues a run from its checkpoint of `step` instead.
   void resume(int64_t step);
-  // Trains until a limit, --patience or a signal ends the run, and ends the other ranks. Returns
-  // the exit status.
+  // Trains until a limit, --patience or a signal; ends the other ranks. Returns the exit status.
   int run();
 
  private:

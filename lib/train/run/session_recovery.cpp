@@ -1,5 +1,4 @@
-// What a session does besides training: it continues an earlier run, handles bad steps (their
-// update has not been applied, kernels: gradient_norm), and what else can go wrong.
+// What a session does besides training: it resumes, and handles bad steps and whatever goes wrong.
 #include "lib/base/figure.h"
 #include "lib/base/io.h"
 #include "lib/base/resources.h"
@@ -9,11 +8,9 @@
 #include "lib/train/run/session.h"
 
 namespace tx {
-
 namespace {
 
-// Warns if log.jsonl does not reach the last multiple of --log-every up to `step`. `options`: those
-// of the run before it was resumed.
+// Warns if log.jsonl lacks the last line up to `step`. `options`: of the run before it was resumed.
 void check_log_end(int64_t found, int64_t step, const Json& options, const std::string& file,
                    const Log& log) {
   const int64_t every = options.value("log-every", int64_t(0));
@@ -24,8 +21,7 @@ void check_log_end(int64_t found, int64_t step, const Json& options, const std::
            ": the lines between are missing, and their time is not counted");
 }
 
-// A resumed run keeps its batches. An unchanged limit is not checked again, since the memory of the
-// program besides the plan varies from start to start.
+// A resumed run keeps its batches. An unchanged limit is not checked again: program memory varies.
 void check_new_limit(const TrainOptions& options, const Json& former, size_t planned) {
   const bool same = former.at("options").value("memory", "") == options.memory;
   if (options.memory.empty() || same) return;
@@ -87,8 +83,7 @@ void Session::save_unvalidated(const std::exception_ptr& failure) {
   if (failure) std::rethrow_exception(failure);
 }
 
-// SpikePolicy decides what to do, and it is done here. Returns whether the run went back to a
-// checkpoint.
+// Does what SpikePolicy decides. Whether the run went back to a checkpoint.
 bool Session::bad_step(StepRecord& record) {
   using Action = SpikeDecision::Action;
   const SpikeDecision decision = spikes_.decide(record, [this] {
@@ -145,8 +140,7 @@ void Session::go_back(int64_t step, const Json& line) {
   validator_.go_on();
   validator_.forget_found();
   progress_.forget();
-  // The best model may have been pruned for a better one that is discarded now. Its score must not
-  // compete with models that exist.
+  // The best model may have been pruned for one discarded now: only models that exist compete.
   const int64_t best = validator_.best();
   if (best >= 0 && !file_exists(directory_.model(best))) validator_.forget_best();
   checkpoints_.go_back(step, validator_.best());
@@ -154,8 +148,7 @@ void Session::go_back(int64_t step, const Json& line) {
   progress_.write(line);
 }
 
-// An update that breaks the weights shows only in the next step's loss. Until a later step is
-// finite, a checkpoint from before the update is kept.
+// A broken update shows in the next step's loss: until one is finite, an older checkpoint is kept.
 int64_t Session::good_before() const {
   const int broken = spikes_.not_finite();
   return !limit_reached().empty() && broken == 0 ? state_.step + 1 : state_.step - broken;

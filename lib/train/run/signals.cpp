@@ -2,13 +2,11 @@
 
 #include <unistd.h>
 
-#include <initializer_list>
 #include <utility>
 
 #include "lib/base/io.h"
 
 namespace tx {
-
 namespace {
 
 // Signal handlers can only use static memory.

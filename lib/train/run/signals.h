@@ -1,6 +1,5 @@
 // Signals to tx-train: INT, TERM and HUP save and stop after the current step, a second INT exits
-// at once; USR1 saves. A signal that was ignored when the process started (nohup, a background job
-// of a script) stays ignored.
+// at once; USR1 saves. Signals ignored at the start (nohup, background jobs) stay ignored.
 #pragma once
 #include <signal.h>
 #include <sys/types.h>

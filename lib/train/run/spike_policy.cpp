@@ -9,12 +9,8 @@
 
 namespace tx {
 
-namespace {
-
 constexpr size_t max_flights = 2;  // files; each holds all weights
 constexpr int max_rewinds = 10;    // to one checkpoint
-
-}  // namespace
 
 double SpikeDetector::limit() const {
   if (threshold_ <= 0 || losses_.size() < window_) return 0;
@@ -34,17 +30,11 @@ void SpikeDetector::add(double loss) {
   if (losses_.size() > window_) losses_.pop_front();
 }
 
-Json SpikeDetector::state() const { return std::vector<double>(losses_.begin(), losses_.end()); }
-
 void SpikeDetector::restore(const Json& state) {
   const auto losses = state.get<std::vector<double>>();
   const size_t kept = std::min(losses.size(), window_);
   losses_.assign(losses.end() - std::ptrdiff_t(kept), losses.end());
 }
-
-SpikePolicy::SpikePolicy(const SpikeOptions& options)
-    : options_(options),
-      spikes_(options.spike_threshold, options.spike_window, options.spike_floor) {}
 
 SpikeDecision SpikePolicy::decide(const StepRecord& record,
                                   const std::function<int64_t()>& earlier) {
@@ -59,8 +49,7 @@ SpikeDecision SpikePolicy::decide(const StepRecord& record,
   return decision;
 }
 
-// The update before the first of these steps may have broken the weights: only a checkpoint before
-// it is known to be good.
+// The update before the first of these steps may have broken the weights.
 SpikeDecision SpikePolicy::skip(int64_t step) {
   ++not_finite_;
   SpikeDecision decision;

@@ -1,6 +1,5 @@
-// Decides what to do about a bad step, whose loss or gradients are not finite or whose loss is a
-// spike. Such a step has not applied its update (kernels: gradient_norm). SpikePolicy only decides
-// and counts; Session carries the decision out.
+// Decides about bad steps, whose loss or gradients are not finite or whose loss is a spike; their
+// update is not applied (kernels: gradient_norm). Session carries the decisions out.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,11 +15,9 @@ namespace tx {
 
 struct StepRecord;
 
-// Keeps the losses of the last `window` steps. A spike is a loss above their mean by more than
-// `threshold` standard deviations, `floor` nats, and `floor` times the mean. The floor is needed
-// because six standard deviations of nearly constant losses are noise. A spike enters the window as
-// the limit it exceeded, so that the deviation grows and a permanently higher loss stops being a
-// spike.
+// Keeps the losses of the last `window` steps. A spike is above their mean by more than `threshold`
+// standard deviations, `floor` nats, and `floor` times the mean: six deviations of nearly constant
+// losses are noise. It enters the window as that limit: a lasting rise is soon no spike.
 class SpikeDetector {
  public:
   SpikeDetector(double threshold, int window, double floor)
@@ -30,7 +27,7 @@ class SpikeDetector {
   double limit() const;
   void add(double loss);  // of a step, in nats per target; ignored if not finite
   // The window, for the state file.
-  Json state() const;
+  Json state() const { return std::vector<double>(losses_.begin(), losses_.end()); }
   void restore(const Json& state);  // throws Json::exception
 
  private:
@@ -47,8 +44,7 @@ struct SpikeDecision {
     ended     // ends the run, which has diverged or keeps rewinding, for the reason `why`
   };
   Action action = Action::skipped;
-  // rewound: the step of that checkpoint. ended: weights of steps before this one are known to be
-  // good.
+  // rewound: that checkpoint's step. ended: weights of earlier steps are known to be good.
   int64_t to = -1;
   std::string why;
   // Number of the flight record to write, and of the one to remove for it; 0: none.
@@ -57,20 +53,20 @@ struct SpikeDecision {
 
 class SpikePolicy {
  public:
-  explicit SpikePolicy(const SpikeOptions& options);  // must outlive it
+  explicit SpikePolicy(const SpikeOptions& options)  // must outlive it
+      : options_(options),
+        spikes_(options.spike_threshold, options.spike_window, options.spike_floor) {}
 
   // Mean loss per target above which the next step is a spike, in nats; 0: no limit.
   double limit() const { return spikes_.limit(); }
-  // Decides about a step with record.skip. `earlier` is called to rewind, and returns the step of
-  // the checkpoint to return to, or -1.
+  // Decides about a step with record.skip. `earlier` returns the checkpoint to rewind to, or -1.
   SpikeDecision decide(const StepRecord& record, const std::function<int64_t()>& earlier);
   // Adds the loss of every step. For a bad step, call it after decide().
   void add(const StepRecord& record);
   // Number of consecutive non-finite steps up to the last one: the weights have not changed since.
   int not_finite() const { return not_finite_; }
 
-  // For the state file, tx-run(5). The number of rewinds is not part of it: a resumed run counts
-  // from 0.
+  // For the state file, tx-run(5), without the rewinds: a resumed run counts them from 0.
   Json state() const;
   void restore(const Json& state);  // throws Json::exception
 
@@ -93,9 +89,8 @@ class SpikePolicy {
 std::string describe_incident(const StepRecord& record, const SpikeDecision& decision,
                               const std::string& flight);
 
-// Its line of log.jsonl, tx-run(5), without `seconds`. `flight`: the file's name in the run
-// directory, or "". After a rewind the line follows those of the checkpoint that the run returned
-// to.
+// Its line of log.jsonl, tx-run(5), without `seconds`. `flight`: its file in the run directory, or
+// "". After a rewind the line follows those of the checkpoint returned to.
 Json incident_line(const StepRecord& record, const SpikeDecision& decision,
                    const std::string& flight);
 

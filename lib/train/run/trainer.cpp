@@ -16,7 +16,6 @@
 #include "lib/train/run/session.h"
 
 namespace tx {
-
 namespace {
 
 // A member of config.json: --steps is the number of steps of --epochs.

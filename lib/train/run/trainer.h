@@ -11,9 +11,8 @@ namespace tx {
 
 // Starts or resumes the run that the options describe, after resolve_run()
 // (lib/train/plan/resolve.h); `given` tells which the user chose. config.json records every option,
-// so that a resumed run does not depend on defaults. `scorer` creates the scorer of --valid-metric
-// bleu and chrf. Returns the exit status: 0 when a limit ended the run, 128 + n after signal n
-// (everything saved).
+// so that a resumed run does not depend on defaults. Returns the exit status: 0 when a limit ended
+// the run, 128 + n after signal n (everything saved).
 int train(const TrainOptions& options, const Options& given, const std::string& command,
           const MakeTranslationScorer& scorer, Job& job, const Log& log);
 

@@ -7,22 +7,21 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/base/figure.h"
 #include "lib/base/json.h"
+#include "lib/base/split.h"
 #include "lib/base/utf8.h"
 #include "lib/train/run/signals.h"
 
 namespace tx {
-
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -102,8 +101,7 @@ class Child {
   const std::string& text() const { return text_; }
   int status() const { return status_; }
 
-  // Waits for at most one tick; true when the shell has exited. Background processes that keep its
-  // output open are not waited for.
+  // Waits for a tick at most; true when the shell, if not its background processes, has exited.
   bool done() {
     pollfd ready{output_, POLLIN, 0};
     if (!open_)
@@ -152,8 +150,7 @@ class Child {
 // The whole of `text` as a finite number.
 std::optional<double> whole_number(std::string_view text) {
   double value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && stop == text.data() + text.size();
+  const bool whole = parse_number(text, value);
   return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
@@ -188,12 +185,6 @@ std::string shown(const std::string& text) {
   if (trimmed(text).empty()) return "nothing";
   const std::string_view kept = trimmed(text).substr(0, max_shown);
   return to_text(Json(std::string(kept))) + (trimmed(text).size() > kept.size() ? " ..." : "");
-}
-
-std::string seconds_text(double seconds) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.6g", seconds);
-  return text;
 }
 
 [[noreturn]] void refuse(const std::string& text) {
@@ -238,7 +229,7 @@ CommandScore run_valid_command(const ValidCommand& command, const std::string& m
     }
     if (command.timeout <= 0 || took < command.timeout) continue;
     child.end();
-    what = "took longer than --valid-timeout " + seconds_text(command.timeout);
+    what = formatted("took longer than --valid-timeout %.6g", command.timeout);
     break;
   }
   if (what.empty()) what = trouble(child.status());

@@ -128,12 +128,6 @@ std::string Validator::best_text() const {
   return text + " at step " + std::to_string(best());
 }
 
-void Validator::forget_best() {
-  end_.reset();
-  has_best_ = false;
-  bad_ = 0;
-}
-
 Json Validator::state(int64_t step) const {
   const bool scored = step == scored_step_ && command_score_;
   Json state{{"criterion", criterion()},

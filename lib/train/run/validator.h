@@ -1,13 +1,9 @@
-// Validation during training: the figures of each validation, the best step so far, and the number
-// of validations since (for --patience). These are part of the state file, tx-run(5). It writes no
-// files.
-//
-// Models are compared by one criterion: the first metric of --valid-metric, or the score of
-// --valid-command if given.
+// Validation during training: the figures of each, the best step so far, and the validations since
+// (for --patience), all part of the state file, tx-run(5). Models are compared by one criterion:
+// the first metric of --valid-metric, or the score of --valid-command if given.
 #pragma once
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,12 +23,10 @@ struct Validation {
 
 class Validator {
  public:
-  // Returns the scores of the translated metrics of --valid-metric, in its order; nothing if it
-  // was stopped.
+  // The scores of the translated metrics, in the order of --valid-metric; nothing if stopped.
   using Translate = std::function<std::optional<std::vector<double>>()>;
 
-  // The options are resolved and outlive it. `text`: the size of a language model's text, for
-  // figures per word and per byte; zeros: none of these.
+  // The options are resolved and outlive it. `text`: of a language model, for figures per word.
   explicit Validator(const ValidOptions& options, const TextTally& text = {})
       : options_(options), text_(text) {}
 
@@ -70,7 +64,11 @@ class Validator {
   int64_t due_best() const { return has_best_ ? best_step_ : -1; }  // of the validations due
   bool out_of_patience() const { return options_.patience > 0 && bad_ >= options_.patience; }
   // The next model compared becomes the best, and patience starts again.
-  void forget_best();
+  void forget_best() {
+    end_.reset();
+    has_best_ = false;
+    bad_ = 0;
+  }
   // Training continues: the run takes the decisions of one that did not end here.
   void go_on() { end_.reset(); }
   // After a rewind: found() is null for every step.

@@ -7,7 +7,6 @@
 #include "lib/tensor/arena.h"
 
 namespace tx {
-
 namespace {
 
 constexpr size_t sentence_steps = 256;
@@ -40,7 +39,6 @@ std::vector<int32_t> rows_by_id(const std::vector<int32_t>& ids) {
 constexpr uint32_t second_copy = 1u << 31;  // in the pair numbers, which select dropout masks
 constexpr uint32_t cut_site = 0x63757473;   // distinguishes the choice from other uses of the seed
 
-// The side's rows twice.
 BatchSide repeated(const BatchSide& side) {
   BatchSide twice = side;
   const auto append = [](auto& to, const auto& from) {

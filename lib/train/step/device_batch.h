@@ -33,8 +33,7 @@ class DeviceBatch {
   const int32_t* labels() const { return labels_; }
   const int32_t* link_starts() const { return link_starts_; }  // null: none
   const int32_t* link_columns() const { return link_columns_; }
-  // Addresses that identify the layout: as long as they do not change, batches with the same number
-  // of sentences have all their arrays at the same addresses.
+  // Unless these change, batches of as many sentences have all their arrays at the same addresses.
   std::vector<const void*> places() const;
 
  private:

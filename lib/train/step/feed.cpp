@@ -58,8 +58,6 @@ const std::vector<Batch>& Feed::read_ahead() {
   return next_;
 }
 
-Json Feed::state() const { return Json{{"packer", packer_->state()}}; }
-
 void Feed::restore(const Json& state) {
   packer_->restore(state.at("packer"));
   ahead_.reset();
@@ -86,10 +84,6 @@ ValidPass::ValidPass(const IdCache& text, const std::vector<int>& capacities, bo
   packing_.masked = masked;
   packing_.sentinels = sentinels;
   packer();
-}
-
-std::unique_ptr<Packer> ValidPass::packer() const {
-  return std::make_unique<Packer>(text_, packing_);
 }
 
 StepRecord ValidPass::run(Communicator* ranks, const Evaluate& evaluate) {

@@ -13,13 +13,11 @@
 
 namespace tx {
 
-// The host packs the batches of the next step while a GPU computes the current one. What is read
-// ahead is not part of the state, so a checkpoint loses nothing.
+// Packs the next step's batches while a GPU computes; what is read ahead is not in the state.
 class Feed {
  public:
   // Batches of `batch_tokens` target rows; `sentinels` of --denoise: PackerOptions. Text and
-  // options outlive it. UsageError for a pair longer than a batch, and for BPE-dropout with a
-  // vocabulary without merges.
+  // options outlive it. UsageError for a pair longer than a batch, and BPE-dropout without merges.
   Feed(const IdCache& text, const Vocabularies& vocabularies, const TrainOptions& options,
        int batch_tokens, const std::vector<int>& sentinels = {});
 
@@ -34,8 +32,7 @@ class Feed {
   // The number of steps of the first `epochs` epochs, or `max` if that is less (0: no limit).
   int64_t steps(int64_t epochs, int64_t max) const;
 
-  // The batches of the next step. The last step of the last epoch may have fewer; after it there
-  // are none. Valid until the next call of next().
+  // The next step's batches, fewer in the last of all; then none. Valid until the next call.
   const std::vector<Batch>& next();
   const std::vector<Batch>& batches() const { return batches_; }  // of the last step
   int64_t step_tokens() const;                                    // of these, over all sides
@@ -45,7 +42,7 @@ class Feed {
 
   // The position after the last step: the member `packer` of the state file. restore() throws what
   // Packer::restore() does, and Json::exception if the member is missing.
-  Json state() const;
+  Json state() const { return Json{{"packer", packer_->state()}}; }
   void restore(const Json& state);
 
  private:
@@ -64,16 +61,15 @@ class ValidPass {
   // Adds the loss sums of a batch, as Stepper::evaluate() does.
   using Evaluate = std::function<void(const Batch& batch, StepRecord& sums)>;
 
-  // Reads the text in order, with the same masked tokens at every pass. `masked`, `sentinels`:
-  // those of PackerOptions. UsageError for a sentence longer than its capacity. `text` must outlive
-  // it.
+  // Reads the text in order, with the same masked tokens at every pass. `masked`, `sentinels`: of
+  // PackerOptions. UsageError for a sentence longer than its capacity. `text` outlives it.
   ValidPass(const IdCache& text, const std::vector<int>& capacities, bool masked = false,
             const std::vector<int>& sentinels = {});
   // Collective; returns the sums of all batches on every rank. Null: a single rank.
   StepRecord run(Communicator* ranks, const Evaluate& evaluate);
 
  private:
-  std::unique_ptr<Packer> packer() const;
+  std::unique_ptr<Packer> packer() const { return std::make_unique<Packer>(text_, packing_); }
 
   const IdCache& text_;
   PackerOptions packing_;

@@ -3,11 +3,9 @@
 #include <cmath>
 
 namespace tx {
-
 namespace {
 
-// Jordan's polynomial x (a + b x^2 + c x^4) of the singular values: five times it takes those above
-// 0.001 to between 0.68 and 1.14.
+// x (a + b x^2 + c x^4) five times takes singular values above 0.001 to between 0.68 and 1.14.
 constexpr double a = 3.4445, b = -4.7750, c = 2.0315;
 constexpr int iterations = 5;
 

@@ -1,7 +1,6 @@
 #include "lib/train/step/step.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "lib/base/clock.h"
@@ -9,7 +8,6 @@
 #include "lib/tensor/arena.h"
 
 namespace tx {
-
 namespace {
 
 // For training passes.
@@ -56,8 +54,6 @@ Stepper::Stepper(Backend& backend, Parameters& parameters, const Transformer& tr
       record_(static_cast<StepRecord*>(backend_->allocate(sizeof(StepRecord)))),
       sum_(backend, parameters.gradients(), record_),
       update_(parameters, options, record_) {}
-
-Stepper::~Stepper() { backend_->release(record_); }
 
 size_t Stepper::plan(Backend& backend, Parameters& parameters, const Transformer& transformer,
                      const TrainOptions& options, const std::vector<int>& capacities) {
@@ -289,10 +285,6 @@ void Stepper::spread_weights() {
   const Matrix weights = parameters_.fp32_weights();
   mover_->broadcast(weights.data, size_t(weights.cols) * size_of(weights.dtype));
   parameters_.refresh_bf16_weights();
-}
-
-void Stepper::gather_gradients() {
-  if (shards_) shards_->gather(parameters_.gradients());
 }
 
 Json Stepper::gradient_norms() {

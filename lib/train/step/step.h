@@ -16,14 +16,13 @@ struct StepTimes {  // seconds
   double forward = 0, backward = 0, update = 0;
 };
 
-// With tensor parallelism the Steppers of all shards make the same calls, except those about
-// optimizer state and weights.
+// With tensor parallelism the shards make the same calls but for optimizer state and weights.
 class Stepper {
  public:
   // The arguments outlive it. UsageError if the model lacks the head of --guided-head.
   Stepper(Backend& backend, Parameters& parameters, const Transformer& transformer,
           const TrainOptions& options);
-  ~Stepper();
+  ~Stepper() { backend_->release(record_); }
 
   // Arena bytes for batches of these capacities (one per side), measured with a counting arena.
   static size_t plan(Backend& backend, Parameters& parameters, const Transformer& transformer,
@@ -41,19 +40,15 @@ class Stepper {
   // mean loss per target exceeds `loss_limit` (0: no limit), which also sets `spike`.
   StepRecord step(const std::vector<Batch>& batches, int64_t number, double rate,
                   double loss_limit);
-  // The same in two parts, between which the GPU computes and the host is free. `batches` is not
-  // used after launch().
+  // The same in two parts; the GPU computes meanwhile. `batches` is not used after launch().
   void launch(const std::vector<Batch>& batches, int64_t number, double rate, double loss_limit);
   StepRecord finish();
-  // Optionally between the two: uploads the first of the next step's batches that this rank
-  // computes, so that the next step need not wait for it.
+  // Optionally between the two: uploads the first of the next step's batches of this rank.
   void prepare(const std::vector<Batch>& batches);
-  // Applies the update that the last step held back because of its loss, bit-identical to a step
-  // without a limit. Returns the new record.
+  // Applies the update that the loss limit held back, bit-identically; returns the new record.
   StepRecord release(StepRecord record);
   // Forward and backward of a dummy batch: allocates all memory of a step and changes no result.
-  // Collective; with several ranks it also starts to overlap the exchange of gradients with
-  // backward.
+  // Collective; several ranks also start to exchange gradients during backward.
   void rehearse(const Batch& batch);
   // Adds the loss sums of a batch, without dropout and gradients, to `sums`.
   void evaluate(const Batch& batch, StepRecord& sums);
@@ -67,9 +62,11 @@ class Stepper {
   // Collective; with one rank they do nothing.
   void collect_optimizer_state();
   void spread_optimizer_state();
-  void spread_weights();    // broadcast from rank 0
-  void gather_gradients();  // of the last step, to all ranks
-  Json gradient_norms();    // Update::gradient_norms() of the last step; collective
+  void spread_weights();     // broadcast from rank 0
+  void gather_gradients() {  // of the last step, to all ranks
+    if (shards_) shards_->gather(parameters_.gradients());
+  }
+  Json gradient_norms();  // Update::gradient_norms() of the last step; collective
   const StepTimes& times() const { return times_; }
 
  private:

@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include "lib/base/error.h"
-#include "lib/model/division.h"
 
 namespace tx {
 
@@ -102,8 +101,7 @@ void collect(TermRange node, TermRange share, std::vector<TermRange>& found) {
   collect({middle, node.hi}, share, found);
 }
 
-// Calls add(i, j) to add the sum of part j to that of part i. `parts` are subtrees that together
-// cover `node`; part 0 becomes its sum.
+// Calls add(i, j) to add part j to part i. `parts`: subtrees that cover `node`; part 0 is its sum.
 template <class Add>
 size_t add_parts(TermRange node, const std::vector<TermRange>& parts, size_t& next,
                  const Add& add) {
@@ -211,8 +209,6 @@ void RankSum::finish() {
   finish_record();
 }
 
-int RankSum::round_at(size_t place) const { return order_ ? order_->rounds()[place] : int(place); }
-
 // The background thread runs its kernels on one CPU thread; finish() runs the rest on all.
 void RankSum::begin_last(std::vector<Matrix> waiting) {
   TX_ASSERT(order_ && next_ + 1 == mine_.size());
@@ -246,8 +242,7 @@ void RankSum::finish_record() {
   backend_->add_sums(parts[0], record_);
 }
 
-// This rank's partial sums of a round, ordered by receiving rank; a single one is in that order
-// already.
+// This rank's partial sums of a round, by receiving rank; a single one is in that order already.
 const void* RankSum::to_send(Backend& backend, int round) {
   const size_t each = size_of(block_.dtype);
   const ElementRange all = division_.round(round);

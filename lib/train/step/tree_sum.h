@@ -33,8 +33,7 @@ void clear_sums(Backend& backend, StepRecord* record);
 
 class TreeSum {
  public:
-  // `block` is (1, elements), elements a multiple of 64, on `backend`, as is `record`. Each term is
-  // read from them, and they receive the sum.
+  // `block` (1, a multiple of 64) and `record`, on `backend`, hold each term, then the sum.
   TreeSum(Backend& backend, Matrix block, StepRecord* record);
   ~TreeSum();
   TreeSum(const TreeSum&) = delete;
@@ -47,8 +46,7 @@ class TreeSum {
   Matrix spare();
 
   void begin(int terms);
-  // Block and record hold the next term; after the last one they hold the sum. Zeroes the sums of
-  // the record for the next term.
+  // Block and record hold the next term, after the last the sum. Zeroes the record's sums.
   void add_term();
   // Before the last term: the partial sums to add to it, in this order, for a caller that adds the
   // blocks itself instead of add_term(); add_last_record() then adds the records.
@@ -105,7 +103,7 @@ class RankSum {
   void finish_record();
   void finish_round(Backend& backend, int round);
   const void* to_send(Backend& backend, int round);
-  int round_at(size_t place) const;
+  int round_at(size_t place) const { return order_ ? order_->rounds()[place] : int(place); }
 
   Backend& backend_;
   Mover& mover_;

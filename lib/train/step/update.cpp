@@ -7,7 +7,6 @@
 #include "lib/base/figure.h"
 
 namespace tx {
-
 namespace {
 
 // Sums of square_sums() of the largest shard: vocabulary shards differ in size.
@@ -49,11 +48,6 @@ Update::Update(Parameters& parameters, const TrainOptions& options, StepRecord* 
 Update::~Update() {
   parameters_.backend()->release(squares_.data);
   parameters_.backend()->release(all_.data);
-}
-
-void Update::norm(Matrix block) {
-  parameters_.backend()->square_sums(block, squares_);
-  decide();
 }
 
 // Of the gradient of one weight. Replicated parameters are counted once, on the first shard.

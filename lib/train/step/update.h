@@ -1,6 +1,5 @@
-// The end of a step: gradient norm, the decision whether to update, and Adam, SGD or Muon. With
-// several ranks each updates its shards of the block, for which it holds the optimizer state
-// (ZeRO), then all gather the weights.
+// The end of a step: gradient norm, the decision whether to update, and Adam, SGD or Muon. Each of
+// several ranks updates its shards, for which it holds the optimizer state (ZeRO), then all gather.
 #pragma once
 #include "lib/base/json.h"
 #include "lib/model/parameters.h"
@@ -15,15 +14,16 @@ class Update {
   // `record` is in the memory of the parameters' backend.
   Update(Parameters& parameters, const TrainOptions& options, StepRecord* record);
   ~Update();
-  Update(const Update&) = delete;
-  Update& operator=(const Update&) = delete;
 
   // Makes run() collective; it then reads only this rank's shards of the gradients.
   void share(Shards& shards) { shards_ = &shards; }
   void run();
   // The norm of a whole block and the decision of gradient_norm(), in the record. Collective with
   // tensor parallelism, where it is the norm over the blocks of all shards.
-  void norm(Matrix block);
+  void norm(Matrix block) {
+    parameters_.backend()->square_sums(block, squares_);
+    decide();
+  }
   // The norms of the gradients by part of the model: a layer ("encoder.layers.0"), or one of the
   // weights outside layers ("embedding", "encoder.norm"). Their squares add up to the square of the
   // record's gradient norm. Reads whole gradients; collective with tensor parallelism.
