@@ -61,11 +61,15 @@ tx-attn-dump -m encoder --html encoder.html --live
 tx-decode -q -m encoder --precision int8 --threads 1 masked | cut -f 1 > filled
 echo 'encoder.html masked filled - 1' >> cases
 
-# Models of other toolkits, with their token ids.
+# Models of other toolkits, with their token ids. The prompts of Llama, whose random weights give large
+# logits, end in a mark: tx-decode reads a last word in steps, with rounded keys, and the page does not.
 golden=$TX_SOURCE/tests/golden
+sed 's/$/./' "$golden/llama/prompts" > llama.prompts
 for model in marian/source.en llama/prompts gpt2/prompts fairseq/source.en; do
+  text=$golden/$model
+  [ "$model" != llama/prompts ] || text=llama.prompts
   tx-convert -q -o "converted-${model%/*}" "$golden/${model%/*}"
-  same "converted-${model%/*}" "$golden/$model" int8
+  same "converted-${model%/*}" "$text" int8
 done
 
 # Not through xargs, which would change the status of a skipped test.

@@ -70,5 +70,5 @@ refused "--kv-heads 3 does not divide --heads 4: use --kv-heads 2" --heads 4 --k
 refused "--positions rotary rotates pairs of features: --d-k 5 must be even" --positions rotary --d-k 5
 refused "--rotary-base" --rotary-base 500
 refused "--rotary-factor" --positions rotary --rotary-factor 2
-tx-train --help | sed -n '/^Ablations:/,/^$/p' > ablations
+tx-train --help-all | sed -n '/^Ablations:/,/^$/p' > ablations
 [ "$(grep -c '^ *--' ablations)" -eq 3 ] || fail "not the three ablations: $(cat ablations)"
