@@ -43,7 +43,8 @@ void append_spaced(std::string& text, std::string_view more) {
 
 constexpr std::string_view joiner = "@@";
 
-// What a token adds to a text. A word of a list ends with a space, or in "@@" (subword-nmt).
+}  // namespace
+
 std::string text_of(const Vocabulary& vocabulary, int id) {
   std::string text;
   if (vocabulary.kind() != "words") {
@@ -55,14 +56,6 @@ std::string text_of(const Vocabulary& vocabulary, int id) {
     else
       text += ' ';
   }
-  return text;
-}
-
-}  // namespace
-
-std::string text_of(const Vocabulary& vocabulary, std::span<const int> ids) {
-  std::string text;
-  for (const int id : ids) append_spaced(text, text_of(vocabulary, id));
   return text;
 }
 

@@ -10,8 +10,9 @@
 
 namespace tx {
 
-// The text of tokens, with ASCII white space as one space.
-std::string text_of(const Vocabulary& vocabulary, std::span<const int> ids);
+// What a token adds to a text, with ASCII white space as one space. A word of a list ends with a
+// space, unless it ends in "@@" (subword-nmt).
+std::string text_of(const Vocabulary& vocabulary, int id);
 // Whether boundaries of words lie on both sides of text[begin, end): the ends of the text, and
 // characters that are no letter, digit or mark, or of a script without spaces.
 bool is_whole(std::string_view text, size_t begin, size_t end);

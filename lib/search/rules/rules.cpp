@@ -42,11 +42,27 @@ std::vector<std::string> read_phrases(const std::string& path) {
   return phrases;
 }
 
-// In any tokens, between boundaries of words.
-size_t RequiredPhrases::come(std::span<const int> tokens, std::span<const int> phrase) const {
-  const std::string text = text_of(vocabulary_, tokens), given = text_of(vocabulary_, phrase);
+RequiredPhrases::RequiredPhrases(const Vocabulary& vocabulary) {
+  for (int id = 0; id < vocabulary.size(); ++id) texts_.push_back(tx::text_of(vocabulary, id));
+}
+
+std::string RequiredPhrases::text_of(std::span<const int> tokens) const {
+  std::string text;
+  text.reserve(8 * tokens.size());
+  for (const int id : tokens) {
+    const std::string& more = texts_[size_t(id)];
+    text.append(more, text.ends_with(' ') && more.starts_with(' '));  // one space
+  }
+  return text;
+}
+
+// A phrase without text is its tokens.
+size_t RequiredPhrases::come(std::string_view text, std::span<const int> tokens,
+                             std::span<const int> phrase) const {
+  const std::string given = text_of(phrase);
   const std::string_view words = trimmed(given);
-  for (size_t at = 0; (at = text.find(words, at)) != text.npos; ++at)
+  if (words.empty() && !std::ranges::search(tokens, phrase).empty()) return phrase.size();
+  for (size_t at = 0; !words.empty() && (at = text.find(words, at)) != text.npos; ++at)
     if (is_whole(text, at, at + words.size())) return phrase.size();
   size_t begun = std::min(tokens.size(), phrase.size() - 1);
   while (!std::ranges::equal(tokens.last(begun), phrase.first(begun))) --begun;
@@ -55,25 +71,28 @@ size_t RequiredPhrases::come(std::span<const int> tokens, std::span<const int> p
 
 bool RequiredPhrases::allows(const OpenOutput& output, int token) const {
   if (token != Vocabulary::eos || !output.source) return true;
+  const std::string text = text_of(output.tokens);
   return std::ranges::all_of(output.source->phrases, [&](const std::vector<int>& phrase) {
-    return come(output.tokens, phrase) == phrase.size();
+    return come(text, output.tokens, phrase) == phrase.size();
   });
 }
 
 void RequiredPhrases::required_tokens(const OpenOutput& output, std::vector<int>& tokens) const {
-  if (!output.source) return;
+  if (!output.source || output.source->phrases.empty()) return;
+  const std::string text = text_of(output.tokens);
   for (const std::vector<int>& phrase : output.source->phrases) {
-    const size_t at = come(output.tokens, phrase);
+    const size_t at = come(text, output.tokens, phrase);
     if (at < phrase.size() && !std::ranges::count(tokens, phrase[at])) tokens.push_back(phrase[at]);
   }
 }
 
 // Of incomplete phrases only the one with the most tokens counts: an output continues only one.
 int64_t RequiredPhrases::fulfilled(const OpenOutput& output) const {
-  if (!output.source) return 0;
+  if (!output.source || output.source->phrases.empty()) return 0;
+  const std::string text = text_of(output.tokens);
   size_t whole = 0, begun = 0;
   for (const std::vector<int>& phrase : output.source->phrases) {
-    const size_t at = come(output.tokens, phrase);
+    const size_t at = come(text, output.tokens, phrase);
     if (at == phrase.size())
       whole += at;
     else

@@ -48,16 +48,18 @@ std::vector<std::string> read_phrases(const std::string& path);
 // text does, in whole words and whatever tokens make it up.
 class RequiredPhrases : public Rule {
  public:
-  // The vocabulary must outlive this.
-  explicit RequiredPhrases(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
+  explicit RequiredPhrases(const Vocabulary& vocabulary);
   bool allows(const OpenOutput& output, int token) const override;
   void required_tokens(const OpenOutput& output, std::vector<int>& tokens) const override;
   int64_t fulfilled(const OpenOutput& output) const override;
 
  private:
-  // Tokens of the phrase in the output: all, or of its longest beginning that is the end.
-  size_t come(std::span<const int> tokens, std::span<const int> phrase) const;
-  const Vocabulary& vocabulary_;
+  std::string text_of(std::span<const int> tokens) const;
+  // The number of tokens of the phrase in an output with this text: all, or those of the longest
+  // beginning of the phrase that the output ends with.
+  size_t come(std::string_view text, std::span<const int> tokens,
+              std::span<const int> phrase) const;
+  std::vector<std::string> texts_;  // by token
 };
 
 // Keeps outputs valid UTF-8 (Unicode, chapter 3, table 3-7) if the vocabulary has byte tokens.

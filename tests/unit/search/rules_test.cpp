@@ -303,6 +303,10 @@ BOOST_AUTO_TEST_CASE(required_phrases_by_hand) {
   }
   bytes.push_back(the);
   BOOST_TEST(has(bytes));
+  source.phrases = {{bytes[0]}};  // a space alone has no text to look for
+  BOOST_TEST(has({the, bytes[0]}));
+  BOOST_TEST(!has({the}));
+  source.phrases = {{the}};
   BOOST_TEST(!has({vocabulary->id_of("<0x6F>"), bytes[1], bytes[2], bytes[3]}));  // "othe"
 }
 
