@@ -22,10 +22,10 @@ inline bool is_continuation(char byte) { return (uint8_t(byte) & 0xC0) == 0x80; 
 
 // Decodes the code point at text[i] of valid UTF-8 and advances i past it.
 char32_t next_code_point(std::string_view text, size_t& i);
+// Of a text that is not empty.
 char32_t first_code_point(std::string_view text);
 char32_t last_code_point(std::string_view text);
-// Where the last character of a text begins that is not empty.
-size_t last_character(std::string_view text);
+size_t last_character(std::string_view text);  // where it begins
 void append_code_point(std::string& text, char32_t c);
 
 // White space is Unicode's property White_Space. A line is blank if it is empty or only white

@@ -20,8 +20,8 @@ struct Source {
   // With SearchOptions::constraints, the phrases that the output must contain; none is empty.
   std::vector<std::vector<int>> phrases = {};
   std::string gap = {};  // of a part of a line, the white space between the previous part and it
-  // Language models: `ids` end in an open word of so many tokens, which the search may replace.
-  int64_t open = 0;
+  // Language models: `ids` end in the tokens of a word that may be incomplete; their number.
+  int64_t open_tokens = 0;
   bool opens = false;  // language models: the output is a whole text, without a prompt
   bool blank() const { return ids.empty() && !opens; }  // the output is empty
   // The length that --max-extra is added to: that of the source, or of the prefix if it is longer.

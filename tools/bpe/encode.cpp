@@ -78,7 +78,7 @@ void EncodeCommand::run(const Log& log) {
   out.close();
   for (const std::string& warning : in.warnings()) log.warn(warning);
   for (const std::string& warning : warnings(report, in, encode.max_tokens)) log.warn(warning);
-  if (encode.count) log.info(tx::describe(report, in));
+  if (encode.count) Log("tx-bpe").info(tx::describe(report, in));  // even with -q
 }
 
 }  // namespace tx

@@ -82,7 +82,7 @@ IncrementalDecoder::Capacity BatchSearch::capacity_for(Sources sources, int64_t 
   for (const Source* s : sources) {
     const int64_t here = s->tokens(), prompt = options_.continues ? here : 0;
     all.source_rows += int64_t(s->ids.size() + options_.closing.size());
-    all.cache_rows += prompt + (lead() + s->open + longest(*s)) * width();
+    all.cache_rows += prompt + (lead() + s->open_tokens + longest(*s)) * width();
     all.rows += packs_ ? rows_for(int64_t(inputs_of(*s).size())) : width();
     tokens = std::max(tokens, here);
     steps = std::max(steps, lead() + prompt + longest(*s));
@@ -100,7 +100,7 @@ std::vector<int32_t> BatchSearch::inputs_of(const Source& source) const {
   std::vector<int32_t> inputs = {Vocabulary::bos};
   if (lead() > 0) inputs.push_back(int32_t(options_.first_token));
   if (options_.continues) {  // from the one before the open word; those before are the prompt
-    const auto end = source.ids.end() - ptrdiff_t(source.open);
+    const auto end = source.ids.end() - ptrdiff_t(source.open_tokens);
     if (end != source.ids.begin()) inputs = {*std::prev(end)};
     inputs.insert(inputs.end(), end, source.ids.end());
   }
@@ -109,7 +109,7 @@ std::vector<int32_t> BatchSearch::inputs_of(const Source& source) const {
   else if (options_.prefix)
     inputs.insert(inputs.end(), source.prefix.begin(), source.prefix.end());
   // The last token of an output is not read.
-  inputs.resize(std::min(inputs.size(), size_t(lead() + source.open + longest(source))));
+  inputs.resize(std::min(inputs.size(), size_t(lead() + source.open_tokens + longest(source))));
   return inputs;
 }
 
@@ -122,14 +122,14 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
     if (active_cost_ + cost + one > at_a_time && active_cost_ + cost > 0) break;
     cost += one;
     ids.push_back(sources[next]->ids);
-    if (options_.continues) {  // without inputs_of()
+    if (options_.continues) {  // the steps read the last tokens: inputs_of()
       ids.back().insert(ids.back().begin(), Vocabulary::bos);
-      ids.back().resize(ids.back().size() - 1 - size_t(sources[next]->open));
+      ids.back().resize(ids.back().size() - 1 - size_t(sources[next]->open_tokens));
     } else {
       const std::vector<int>& closing = options_.closing;
       ids.back().insert(ids.back().end(), closing.begin(), closing.end());
     }
-    steps.push_back(lead() + sources[next]->open + longest(*sources[next]));
+    steps.push_back(lead() + sources[next]->open_tokens + longest(*sources[next]));
   }
   // Wait for more sentences: encoding only a few would make the matrix products small.
   const bool last = waiting_ + ids.size() == sources.size();
@@ -178,7 +178,7 @@ void BatchSearch::end_stopped(Sources sources) {
 
 // Adds rows that read `count` further inputs.
 void BatchSearch::add_inputs(Active& a, const Source& source, int64_t count) {
-  const auto lead = size_t(this->lead()), open = size_t(source.open);
+  const auto lead = size_t(this->lead()), open = size_t(source.open_tokens);
   for (a.rows = 0; a.rows < count; ++a.rows) {
     const size_t input = a.read + size_t(a.rows);
     rows_.push_back({a.number, -1, a.inputs[input]});
@@ -215,7 +215,7 @@ Source BatchSearch::cut_prompt(const Source& source, size_t kept) const {
   Source cut;
   cut.line = source.line;
   cut.ids = source.ids;
-  cut.ids.resize(source.ids.size() - size_t(source.open) + kept);
+  cut.ids.resize(source.ids.size() - size_t(source.open_tokens) + kept);
   cut.rest_tokens = int64_t(source.ids.size() - cut.ids.size());
   for (size_t i = cut.ids.size(); i < source.ids.size(); ++i)
     cut.rest += rules_.texts()->vocabulary().token_bytes(source.ids[i]);
@@ -223,12 +223,13 @@ Source BatchSearch::cut_prompt(const Source& source, size_t kept) const {
   return cut;
 }
 
-// Compares the tokens of open words with single tokens that could replace their ends.
+// Scores the tokens of open words that this step read, and what could replace them.
 void BatchSearch::compare_open_words(Sources sources) {
   std::vector<Active*> owners;
   std::vector<int32_t> rows;
   for (Active& a : active_)
-    for (int32_t i = 0; i < a.rows && int64_t(a.read) + i < source_of(a, sources).open; ++i) {
+    for (int32_t i = 0; i < a.rows && int64_t(a.read) + i < source_of(a, sources).open_tokens;
+         ++i) {
       owners.push_back(&a);
       rows.push_back(a.first + i);
     }
@@ -241,14 +242,14 @@ void BatchSearch::compare_open_words(Sources sources) {
     for (size_t i = 0; i < count; ++i) {
       Active& a = *owners[first + i];
       const size_t input = a.read + size_t(part[i] - a.first);
-      compare(a, cut_prompt(source_of(a, sources), input), input,
-              found.subspan((filters_ ? i : size_t(part[i])) * width, width));
+      find_replacement(a, cut_prompt(source_of(a, sources), input), input,
+                       found.subspan((filters_ ? i : size_t(part[i])) * width, width));
     }
   }
 }
 
-void BatchSearch::compare(Active& a, const Source& cut, size_t input,
-                          std::span<const float> log_p) {
+void BatchSearch::find_replacement(Active& a, const Source& cut, size_t input,
+                                   std::span<const float> log_p) {
   rules_.texts()->choices(cut.rest, choices_);
   for (const int token : choices_) {
     const double all = a.own + double(log_p[size_t(token)]);
@@ -275,7 +276,7 @@ void BatchSearch::advance_inputs(Active& a, const Source& source, const Scores& 
   const auto width = size_t(scores.width);
   for (int32_t i = 0; i < a.rows && !a.search->done(); ++i) {
     const size_t input = a.read++;
-    if (input < size_t(lead() + source.open)) continue;
+    if (input < size_t(lead() + source.open_tokens)) continue;
     if (a.best > a.own + much_more) return replace_end(a, source);
     const float* log_p = scores.log_p + size_t(a.first + i) * width;
     const int32_t* ids = scores.ids ? scores.ids + size_t(a.first + i) * width : nullptr;

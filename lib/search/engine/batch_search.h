@@ -56,10 +56,11 @@ class BatchSearch {
     size_t read = 0;   // of them, before this step
     int64_t left = 0;  // tokens that may still be added to an output
     std::unique_ptr<SentenceSearch> search;
-    // Of the tokens of the open word, and of those up to best_at and one that goes beyond the word.
-    double own = 0, best = -std::numeric_limits<double>::infinity();  // log P
+    double own = 0;  // log P of the tokens of the prompt's open word that were read
+    // The best replacement: the first best_at of them, then one token that goes beyond the word.
+    double best = -std::numeric_limits<double>::infinity();  // its log P
     size_t best_at = 0;
-    std::unique_ptr<Source> cut = {};  // the prompt without what is replaced: `rest`
+    std::unique_ptr<Source> cut = {};  // once replaced: the prompt up to there
     bool reads_inputs() const { return read < inputs.size(); }
   };
   using Sources = std::span<const Source* const>;
@@ -83,7 +84,7 @@ class BatchSearch {
   void advance_inputs(Active& a, const Source& source, const Scores& scores);
   Source cut_prompt(const Source& source, size_t kept) const;
   void compare_open_words(Sources sources);
-  void compare(Active& a, const Source& cut, size_t input, std::span<const float> log_p);
+  void find_replacement(Active& a, const Source& cut, size_t input, std::span<const float> log_p);
   void replace_end(Active& a, const Source& source);
   static const Source& source_of(const Active& a, Sources sources) {
     return a.cut ? *a.cut : *sources[a.source];

@@ -71,7 +71,7 @@ void open_prompt(std::string_view text, const Translator& translator, Source& so
   std::string end = " ";
   if (last != ' ' || texts->vocabulary().token_bytes(source.ids.back()).ends_with(end)) {
     if (texts->vocabulary().kind() != "words")  // where a word that has a token is complete
-      source.open = int64_t(last_word(source.ids, texts->vocabulary(), end));
+      source.open_tokens = int64_t(last_word(source.ids, texts->vocabulary(), end));
     return;
   }
   std::vector<int> choices;

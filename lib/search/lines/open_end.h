@@ -12,8 +12,9 @@ namespace tx {
 // left open. A last word that the vocabulary cannot write stays in source.prefix.
 void open_prefix(std::string_view text, const TokenTexts& texts, Source& source);
 
-// The same for the prompt of a language model, whose tokens are in source.ids: sets source.open to
-// those of the last word, unless the prompt ends in a mark, or source.rest if it ends in a space.
+// The same for the prompt of a language model, whose tokens are in source.ids: sets
+// source.open_tokens to those of the last word, unless a mark ends the prompt, and source.rest if a
+// space does.
 void open_prompt(std::string_view text, const Translator& translator, Source& source);
 
 }  // namespace tx

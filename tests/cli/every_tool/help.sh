@@ -18,6 +18,7 @@ for tool in $(tools); do
     expect_status 0 $command --help-all
     last_stdout | awk 'length > 100 { exit 1 }' || fail "a line of $command --help is too wide"
     cp "$TX_LAST/stdout" help
+    grep -q '^  -q, --quiet ' help || fail "$command has no -q"
     $command --completion | cut -d ' ' -f 1 | tr ',' '\n' | grep '^--' | grep -v '^--no-' > names
     while read -r name; do
       sed 's/\[no-\]//' help | grep -qwF -e "$name" || fail "$command --help-all lacks $name"

@@ -36,6 +36,8 @@ printf 'a b c x e\n' > hyp
 expect_status 0 tx-bleu --smooth none --score-only ref < hyp
 expect_stdout 0.0
 expect_stderr_contains 'BLEU is 0 because the references have no 4-gram of the hypotheses and there is no smoothing'
+expect_status 0 tx-bleu -q --smooth none --score-only ref < hyp
+expect_empty_stderr
 # Without common n-grams, or if blank, 0 needs no explanation.
 for text in words blank; do
   yes z | head -n 2 > ref

@@ -31,7 +31,7 @@ for threads in 1 2 7; do
 done
 expect_status 0 tx-bpe encode -m model --summary --max-length 1 first
 expect_stderr_contains '1 line, 2 words, 1 token: 0.000 % of them bytes'
-expect_status 0 tx-bpe encode -m model --summary /dev/null
+expect_status 0 tx-bpe encode -q -m model --summary /dev/null # asked for, so -q does not hide it
 expect_stderr 'tx-bpe: 0 lines, 0 words, 0 tokens: 0.000 per word, 0.000 % of them bytes, 0.000 % <unk>'
 
 # Options without effect are errors.
