@@ -7,7 +7,6 @@
 #include "lib/base/utf8.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/search/engine/continuation.h"
-#include "lib/search/lines/encoding.h"
 #include "lib/search/lines/lines.h"
 #include "lib/search/lines/open_end.h"
 
@@ -84,6 +83,8 @@ TranslatorOptions translator_options(const std::vector<std::string>& paths,
       throw UsageError(std::string("TranslateOptions: --") + name + " needs --sample");
   const ModelKind kind = kind_of_model(paths.front());
   check_given(options, kind, paths.front());
+  if (kind == ModelKind::encoder && paths.size() > 1)
+    throw UsageError("Model: encoders have no predictions to average: give one path");
   o.search.prefix = kind == ModelKind::encoder_decoder;
   return o;
 }
@@ -132,7 +133,7 @@ std::vector<Source> read_lines(const std::vector<std::string>& lines,
     else
       line = valid_line(line);
     parse_line(line, {}, translator, sources[i].ids);
-    open_prompt(line, translator, sources[i]);
+    if (translator.continues()) open_prompt(line, translator, sources[i]);
     sources[i].line = int64_t(i) + 1;
   }
   return sources;
@@ -148,41 +149,22 @@ std::vector<std::string> first_texts(const std::vector<std::vector<Hypothesis>>&
 
 std::string version() { return TX_VERSION; }
 
-// One of the two: what gives outputs, or an encoder's models.
 struct Model::State {
-  TranslatorOptions options;
-  std::unique_ptr<Translator> outputs;
-  std::unique_ptr<ModelSet> encoder;
+  Translator translator;
 
-  explicit State(const TranslatorOptions& given) : options(given.resolved()) {
-    if (kind_of_model(options.models.front()) != ModelKind::encoder) {
-      outputs = std::make_unique<Translator>(given);
-      return;
-    }
-    if (options.models.size() > 1)
-      throw UsageError("Model: encoders have no predictions to average: give one path");
-    encoder = ModelSet::load(make_backend(options.device, options.threads), options.models,
-                             options.precision, options.max_source + 1);
-  }
-
-  const ModelSet& models() const { return encoder ? *encoder : outputs->models(); }
-
-  // The translator; DataError where the models are not of that kind.
-  const Translator& of_kind(ModelKind kind, const char* what) const {
-    check(kind, what);
-    return *outputs;
-  }
-  void check(ModelKind kind, const std::string& what) const {
-    if (models().kind() == kind) return;
-    throw DataError(models().name() + " is a model of kind " + name_of_value(models().kind()) +
-                    "; " + what + " needs one of kind " + name_of_value(kind));
+  // DataError if the models are not of that kind.
+  const Translator& of_kind(ModelKind kind, const std::string& what) const {
+    const ModelSet& models = translator.models();
+    if (models.kind() == kind) return translator;
+    throw DataError(models.name() + " is a model of kind " + name_of_value(models.kind()) + "; " +
+                    what + " needs one of kind " + name_of_value(kind));
   }
 };
 
 Model::Model(const std::string& path, const TranslateOptions& options)
     : Model(std::vector{path}, options) {}
 Model::Model(const std::vector<std::string>& paths, const TranslateOptions& options)
-    : state_(new State(translator_options(paths, options))) {}
+    : state_(new State{Translator(translator_options(paths, options))}) {}
 Model::~Model() = default;
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
@@ -218,8 +200,9 @@ std::string Model::translate(const std::string& line) const {
 }
 
 Hypothesis Model::score(const std::string& source, const std::string& target) const {
-  if (!held(state_).outputs) held(state_).check(ModelKind::encoder_decoder, "scoring");
-  const Translator& translator = *held(state_).outputs;
+  const Model::State& state = held(state_);
+  if (state.translator.encodes()) state.of_kind(ModelKind::encoder_decoder, "scoring");
+  const Translator& translator = state.translator;
   Source one;
   std::string given = valid_line(target);
   parse_line(valid_line(source), {}, translator, one.ids);
@@ -232,11 +215,9 @@ Hypothesis Model::score(const std::string& source, const std::string& target) co
   }
   const Vocabulary& vocabulary = translator.models().target();
   if (one.blank()) return worded(blank_translation(one).front(), vocabulary);
-  TranslatorOptions options = translator.options();
-  options.search.forced_target = true;
-  TranslationWorker worker(translator.models(), options, translator.rules());
   const Source* const batch[] = {&one};
-  return worded(worker.translate(batch, options.threads).front().front(), vocabulary);
+  const int threads = translator.options().threads;
+  return worded(translator.scorer()->translate(batch, threads).front().front(), vocabulary);
 }
 
 std::vector<std::vector<Hypothesis>> Model::continued(
@@ -264,29 +245,16 @@ std::string Model::continuation(const std::string& prompt) const {
 
 std::vector<std::vector<float>> Model::embed(const std::vector<std::string>& lines,
                                              Pooling pooling) const {
-  held(state_).check(ModelKind::encoder, "a vector");
-  EncodingOptions options;
-  options.embed = pooling == Pooling::mean ? "mean" : "first";
-  LineEncoder encoder(*state_->encoder, options, state_->options);
+  const Translator& translator = held(state_).of_kind(ModelKind::encoder, "a vector");
+  std::vector<Source> sources = read_lines(lines, translator);
+  for (Source& source : sources)
+    source.encoding = pooling == Pooling::mean ? Encoding::mean : Encoding::first;
   std::vector<std::vector<float>> out;
-  std::vector<std::vector<int>> batch;
-  int64_t tokens = 0;
-  const auto encode = [&] {
-    for (EncodedLine& line : encoder.run(batch)) {
-      line.vector.resize(size_t(encoder.width()));  // zeros for a blank line
-      out.push_back(std::move(line.vector));
-    }
-    batch.clear();
-    tokens = 0;
-  };
-  for (const std::string& line : lines) {
-    const std::string text = valid_line(line);
-    batch.push_back(is_blank(text) ? std::vector<int>() : encoder.parse(text));
-    batch.back().resize(std::min(batch.back().size(), size_t(encoder.longest())));
-    tokens += int64_t(batch.back().size()) + 1;
-    if (tokens >= encoder.batch_tokens()) encode();
+  for (Translation& found : translator.translate(sources)) {
+    out.push_back(std::move(found.front().vector));
+    const ModelSet& models = translator.models();
+    out.back().resize(size_t(models.transformers().front()->config().d_model));  // blank: zeros
   }
-  encode();
   return out;
 }
 

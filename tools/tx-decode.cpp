@@ -12,20 +12,7 @@ namespace {
 
 constexpr char tool[] = "tx-decode";
 
-void encode(const tx::DecodeOptions& s, tx::Writer& out, const tx::Log& log) {
-  const tx::TranslatorOptions o = s.translator.resolved();
-  if (o.models.size() > 1)
-    throw tx::UsageError("--model is given " + std::to_string(o.models.size()) +
-                         " times, but models of kind encoder are used one at a time: give one -m");
-  const auto models = tx::ModelSet::load(tx::make_backend(o.device, o.threads), {o.models.front()},
-                                         o.precision, o.max_source + 1);
-  tx::LineEncoder encoder(*models, s.encoding, o);
-  tx::TextReader in(s.files.empty() ? std::vector<std::string>{"-"} : s.files, s.strict);
-  tx::encode_lines(in, encoder, s.encoding.vectors, out, log);
-  for (const std::string& warning : in.warnings()) log.warn(warning);
-}
-
-// Translates, continues or scores the text.
+// Translates, continues, scores or encodes the text.
 void decode(const tx::DecodeOptions& s, const tx::OutputAlignments& alignments,
             const tx::MinimumRisk& risk, tx::Writer& out, const tx::Log& log) {
   const tx::Translator translator(s.translator);
@@ -42,9 +29,14 @@ void decode(const tx::DecodeOptions& s, const tx::OutputAlignments& alignments,
   } else {
     tx::LineProgress progress(s.files, log);
     tx::ScoredText scored;
-    tx::translate_stream(in, translator, s.lines,
-                         {out, status.get(), &progress, risk.rank(translator), aligner, &scored},
-                         log);
+    std::unique_ptr<tx::VectorFile> vectors;
+    if (!s.vectors.empty())
+      vectors = std::make_unique<tx::VectorFile>(s.vectors, translator.models());
+    tx::translate_stream(
+        in, translator, s.lines,
+        {out, status.get(), &progress, risk.rank(translator), aligner, &scored, vectors.get()},
+        log);
+    if (vectors) vectors->close();
     if (s.lines.perplexity) tx::Log(tool).info(tx::describe_scored(scored));  // even with -q
   }
   if (status) status->close();
@@ -78,12 +70,8 @@ int main(int argc, char** argv) {
     }
     const tx::Log log(tool, s.quiet);
     tx::limit_threads(s.translator.threads, log);
-    const tx::ModelKind kind = tx::kind_of_model(s.translator.models.front());
-    s.check_models(options, kind);
-    if (kind == tx::ModelKind::encoder)
-      encode(s, out, log);
-    else
-      decode(s, alignments, risk, out, log);
+    s.check_models(options, tx::kind_of_model(s.translator.models.front()));
+    decode(s, alignments, risk, out, log);
     out.close();
     return 0;
   });

@@ -141,31 +141,18 @@ Selection chosen_head(const Selection& candidates, const std::string& path,
 }
 
 Aligner::Aligner(Selection selection, const Translator& translator)
-    : selection_(std::move(selection)), translator_(translator) {}
+    : selection_(std::move(selection)),
+      recorders_([&] { return std::make_unique<Recorder>(selection_, true, translator); }) {}
 
 std::string Aligner::links(int64_t line, const std::vector<int>& source,
                            const std::vector<int>& target) {
-  std::unique_ptr<Recorder> recorder;
-  {
-    const std::lock_guard guard(lock_);
-    if (!idle_.empty()) {
-      recorder = std::move(idle_.back());
-      idle_.pop_back();
-    }
-  }
-  if (!recorder) recorder = std::make_unique<Recorder>(selection_, true, translator_);
+  if (target.empty()) return "";
   Item item;
   item.line = line;
   item.source.ids = source;
   item.target = target;
-  std::string out;
-  if (!target.empty()) {
-    const AttentionRecord record = recorder->record(item, 1);
-    if (!record.maps.empty()) out = links_of(record, selection_, record.maps[0][0][0]);
-  }
-  const std::lock_guard guard(lock_);
-  idle_.push_back(std::move(recorder));
-  return out;
+  const AttentionRecord record = recorders_.lend()->record(item, 1);
+  return record.maps.empty() ? "" : links_of(record, selection_, record.maps[0][0][0]);
 }
 
 void OutputAlignments::describe(Options& options) {

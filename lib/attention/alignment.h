@@ -1,7 +1,6 @@
 // Word alignments: each target word (token) is linked to the source word of the largest weight.
 #pragma once
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -44,9 +43,7 @@ class Aligner {
 
  private:
   Selection selection_;
-  const Translator& translator_;
-  std::mutex lock_;
-  std::vector<std::unique_ptr<Recorder>> idle_;
+  Pool<Recorder> recorders_;
 };
 
 // tx-decode --alignments: a column of word alignments.

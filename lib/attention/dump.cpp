@@ -82,19 +82,17 @@ AttentionRecord Recorder::record(const Item& item, int threads) {
 
 Records::Records(const Selection& selection, bool forced, const Translator& translator,
                  AttentionOutput& output)
-    : threads_(translator.options().threads), output_(output) {
-  recorders_.resize(size_t(threads_));
-  make_ = [&selection, forced, &translator] {
-    return std::make_unique<Recorder>(selection, forced, translator);
-  };
-}
+    : threads_(translator.options().threads),
+      output_(output),
+      recorders_([&selection, forced, &translator] {
+        return std::make_unique<Recorder>(selection, forced, translator);
+      }) {}
 
 void Records::write(const std::vector<Item>& items) {
   taken_ = written_ = 0;
   const int workers = int(std::min(items.size(), size_t(threads_)));
-  parallel_for(workers, workers, [&](int64_t worker) {
-    auto& recorder = recorders_[size_t(worker)];
-    if (!recorder) recorder = make_();
+  parallel_for(workers, workers, [&](int64_t) {
+    const auto recorder = recorders_.lend();
     size_t line = 0;
     while (take(items.size(), line)) {
       try {
@@ -240,7 +238,6 @@ Selection selected(const DumpOptions& options, const Translator& translator, con
 void dump_attention(const DumpOptions& options, const Log& log) {
   TranslatorOptions settings = options.translator;
   settings.models = options.models;
-  settings.encodes = true;
   settings.languages.needed = false;
   limit_threads(settings.threads, log);
   const Translator translator(settings);

@@ -11,6 +11,7 @@
 #include "lib/attention/options.h"
 #include "lib/attention/output.h"
 #include "lib/base/log.h"
+#include "lib/base/pool.h"
 
 namespace tx {
 
@@ -48,8 +49,7 @@ class Records {
 
   int threads_;
   AttentionOutput& output_;
-  std::vector<std::unique_ptr<Recorder>> recorders_;  // created on first use
-  std::function<std::unique_ptr<Recorder>()> make_;
+  Pool<Recorder> recorders_;
   std::mutex lock_;  // guards the members below and the output
   std::condition_variable changed_;
   size_t taken_ = 0, written_ = 0, failed_ = 0;

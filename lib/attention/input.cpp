@@ -1,7 +1,5 @@
 #include "lib/attention/input.h"
 
-#include "lib/search/lines/encoding.h"
-
 namespace tx {
 
 namespace {
@@ -45,11 +43,6 @@ bool ItemReader::next(Item& item) {
     unknown_.add(text, unknown_text(text_, item.target, LineForm::text, vocabulary));
     return true;
   }
-  if (translator_.models().kind() == ModelKind::encoder) {
-    take_masked(item);
-    unknown_.add(text, unknown_masked(text_, item.source.ids, vocabulary));
-    return true;
-  }
   const Line line = parse_line(text_, {}, translator_, item.source.ids);
   unknown_.add(text, line.unknown);
   if (line.cut) cuts_.add(text, line.tokens, translator_.max_source(), translator_.limit());
@@ -66,16 +59,6 @@ void ItemReader::take_text(Item& item) {
   if (tokens > max) item.target.resize(size_t(max));
   if (tokens > max) cuts_.add(in_.text(), tokens, max, translator_.limit());
   if (tokens == 0) item.target.clear();
-}
-
-// A line for an encoder, which may contain <mask>.
-void ItemReader::take_masked(Item& item) {
-  item.text = text_;
-  item.source.ids = parse_masked(text_, translator_.models().source());
-  const auto tokens = int64_t(item.source.ids.size()), max = translator_.max_source();
-  if (tokens <= max) return;
-  item.source.ids.resize(size_t(max));
-  cuts_.add(in_.text(), tokens, max, translator_.limit());
 }
 
 void ItemReader::take_target(Item& item) {

@@ -35,7 +35,6 @@ class ItemReader {
  private:
   bool next(Item& item);
   void take_text(Item& item);
-  void take_masked(Item& item);
   void take_target(Item& item);
 
   const Translator& translator_;

@@ -1,11 +1,10 @@
-#include "lib/diagnose/training.h"
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <numeric>
 
 #include "lib/base/utf8.h"
+#include "lib/diagnose/training.h"
 #include "lib/eval/metrics.h"
 #include "lib/search/lines/lines.h"
 
@@ -120,18 +119,21 @@ class TranslationMetrics : public TranslationScorer {
       longest_ = std::max(longest_, int64_t(sources_.back().ids.size()));
     }
     batches_ = translator_.batches(sources_);
-    const size_t max = size_t(translator_.options().threads);
-    for (size_t i = 0; i < std::min(max, batches_.size()); ++i)
-      workers_.push_back(translator_.worker());
+    team_ = {int(std::min(size_t(translator_.options().threads), batches_.size())),
+             translator_.threads_each(batches_.size())};
   }
 
   size_t bytes() override {
-    size_t sum = packed_bytes(parameters_);
-    for (const auto& worker : workers_) sum += worker->bytes(at_a_time(), longest_);
-    return sum;
+    if (batches_.empty()) return packed_bytes(parameters_);
+    return packed_bytes(parameters_) +
+           size_t(team_.workers) * translator_.worker()->bytes(at_a_time(), longest_);
   }
   void reserve() override {
-    for (const auto& worker : workers_) worker->reserve(at_a_time(), longest_);
+    std::vector<Pool<TranslationWorker>::Lent> all;
+    while (int(all.size()) < team_.workers) {
+      all.push_back(translator_.worker());
+      all.back()->reserve(at_a_time(), longest_);
+    }
   }
   std::optional<std::vector<double>> score(const std::function<bool()>& stop,
                                            Communicator* ranks) override;
@@ -147,28 +149,16 @@ class TranslationMetrics : public TranslationScorer {
   std::vector<Source> sources_;  // every task_.ranks-th source, from task_.rank on
   int64_t longest_ = 1;          // of a source, in tokens
   std::vector<std::vector<size_t>> batches_;
-  std::vector<std::unique_ptr<TranslationWorker>> workers_;
+  TeamSize team_;
 };
 
 // Blank lines have an empty translation. False if stopped.
 bool TranslationMetrics::translate(std::vector<std::string>& out,
                                    const std::function<bool()>& stop) {
-  out.assign(sources_.size(), "");
-  const Vocabulary& target = translator_.models().target();
-  const int count = int(workers_.size());
-  std::atomic<size_t> next{0};
   std::atomic<bool> stopped{false};
-  parallel_for(count, count, [&](int64_t w) {
-    for (size_t job; (job = next++) < batches_.size() && !stopped;) {
-      std::vector<const Source*> batch;
-      for (size_t i : batches_[job]) batch.push_back(&sources_[i]);
-      const std::vector<Translation> found =
-          workers_[size_t(w)]->translate(batch, translator_.threads_each(batches_.size()));
-      for (size_t i = 0; i < found.size(); ++i)
-        out[batches_[job][i]] = target.decode(found[i].front().ids);
-      if (stop()) stopped = true;
-    }
-  });
+  const auto stops = [&] { return stopped = stopped || stop(); };
+  for (const Translation& found : translator_.translate(sources_, batches_, team_, stops))
+    out.push_back(translator_.models().target().decode(found.front().ids));
   return !stopped;
 }
 

@@ -16,6 +16,12 @@
 
 namespace tx {
 
+// A token for a mask, and its probability.
+struct MaskChoice {
+  int token;
+  double probability;
+};
+
 // One output of a sentence.
 struct TokenHypothesis {
   std::vector<int> ids;  // without <eos>
@@ -26,6 +32,9 @@ struct TokenHypothesis {
   std::vector<float> token_log_p = {};  // of each token, and of <eos> when complete
   size_t repeats = 0;     // language models: its text begins with so many bytes of the prompt
   std::string text = {};  // of several parts of a line; "": that of `ids`
+  // Models of kind encoder: the vector (D), or the choices for each mask, best first.
+  std::vector<float> vector = {};
+  std::vector<std::vector<MaskChoice>> masks = {};
 };
 
 // The scores of the next token of each row: `width` entries per row.

@@ -123,7 +123,7 @@ bool TranslationQueue::is_finished() const {
 }
 
 void TranslationQueue::work_loop() {
-  std::unique_ptr<TranslationWorker> worker;  // created with the first job, to save memory
+  Pool<TranslationWorker>::Lent worker;  // from the first job on, to save memory
   Job job;
   for (std::unique_lock guard(lock_); next_job(guard, job);) {
     ++running_;

@@ -85,20 +85,31 @@ TranslationWorker::TranslationWorker(const ModelSet& models, const TranslatorOpt
     : backend_(make_backend(options.device, 1)),
       models_(models),
       at_a_time_(options.batch_tokens),
-      transformers_(models.transformers()),
-      search_(backend_, transformers_, models.dtype(), options.search, models.forbidden(), rules) {
-  if (shortlist) search_.list_by([=](const Source& source) { return shortlist->list(source); });
+      transformers_(models.transformers()) {
+  if (models.kind() == ModelKind::encoder) {
+    encoder_ = std::make_unique<LineEncoder>(backend_, models, options.search.nbest);
+    return;
+  }
+  search_ = std::make_unique<BatchSearch>(backend_, transformers_, models.dtype(), options.search,
+                                          models.forbidden(), rules);
+  if (shortlist) search_->list_by([=](const Source& source) { return shortlist->list(source); });
   const std::vector<std::string>& stops = options.search.stops;
   if (stops.empty()) return;
-  search_.stop_at([&](const Source& source, std::span<const int> ids, size_t repeats) {
+  search_->stop_at([&](const Source& source, std::span<const int> ids, size_t repeats) {
     return holds_stop(continuation_text(models.target(), source.ids, ids, repeats), stops);
   });
 }
 
 std::vector<Translation> TranslationWorker::translate(std::span<const Source* const> batch,
-                                                      int threads) {
+                                                      int threads, BatchSearch::Listener listener) {
   set_threads(backend_, threads);
-  std::vector<Translation> found = search_.run(batch, at_a_time_);
+  std::vector<Translation> found;
+  if (encoder_) {
+    found = encoder_->run(batch, at_a_time_);
+  } else {
+    search_->listen(std::move(listener));
+    found = search_->run(batch, at_a_time_);
+  }
   models_.check_unchanged();
   return found;
 }
@@ -112,17 +123,22 @@ TranslatorOptions TranslatorOptions::resolved() const {
 }
 
 Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSet> models)
-    : options_(options), models_(std::move(models)) {
+    : options_(options),
+      models_(std::move(models)),
+      workers_([this] {
+        return std::make_unique<TranslationWorker>(*models_, options_, rules_, shortlist_.get());
+      }),
+      scorers_([this] {
+        TranslatorOptions scoring = options_;
+        scoring.search.forced_target = true;
+        return std::make_unique<TranslationWorker>(*models_, scoring, rules_);
+      }) {
   options_.device = models_->device();  // workers must reach the weights
-  const bool encoder = models_->kind() == ModelKind::encoder;
-  if (encoder && !options_.encodes)
-    throw DataError(models_->name() +
-                    " is a model of kind encoder, which has no outputs; translating needs one of "
-                    "kind encoder-decoder, continuing a text one of kind decoder");
   options_.search.continues = models_->kind() == ModelKind::decoder;
   rules_ = make_rules(options_.search, models_->target());
-  if (encoder) {
+  if (encodes()) {
     options_ = options_.resolved();
+    if (options_.batch_tokens == 0) options_.batch_tokens = usual_cpu_batch;
     return;
   }
   if (!continues()) {
@@ -198,7 +214,8 @@ std::vector<Translation> Translator::translate(std::span<const Source> sources) 
 
 std::vector<Translation> Translator::translate(std::span<const Source> sources,
                                                const std::vector<std::vector<size_t>>& batches,
-                                               const TeamSize& team) const {
+                                               const TeamSize& team,
+                                               const std::function<bool()>& stop) const {
   std::vector<Translation> out(sources.size(), {TokenHypothesis()});
   const int workers = int(std::min(batches.size(), size_t(team.workers)));
   std::atomic<size_t> next{0};
@@ -209,6 +226,7 @@ std::vector<Translation> Translator::translate(std::span<const Source> sources,
       for (size_t i : batches[job]) batch.push_back(&sources[i]);
       std::vector<Translation> found = own->translate(batch, team.threads);
       for (size_t i = 0; i < found.size(); ++i) out[batches[job][i]] = std::move(found[i]);
+      if (stop && stop()) return;
     }
   });
   return out;

@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/pool.h"
 #include "lib/base/resources.h"
 #include "lib/base/workers.h"
 #include "lib/search/engine/batch_search.h"
+#include "lib/search/engine/line_encoder.h"
 #include "lib/search/engine/model_set.h"
 #include "lib/search/engine/shortlist.h"
 
@@ -28,7 +30,6 @@ struct TranslatorOptions {
   int threads = available_cpus();
   std::string device = "auto", precision = "auto";
   std::string masked_heads;  // a list for HeadMask
-  bool encodes = false;      // accept models of kind encoder, which cannot translate()
   LanguageChoice languages;  // for multilingual models
 
   void describe_models(Options& options);     // -m
@@ -50,20 +51,20 @@ struct TeamSize {
   int workers = 1, threads = 1;
 };
 
-// The backend and search of one thread.
+// The backend of one thread, and its search, or what encodes if the model is an encoder.
 class TranslationWorker {
  public:
   // shortlist: null if all tokens are allowed.
   TranslationWorker(const ModelSet& models, const TranslatorOptions& options, const Rules& rules,
                     const Shortlist* shortlist = nullptr);
-  void listen(BatchSearch::Listener listener) { search_.listen(std::move(listener)); }
   // Translates a batch of any size with `threads` threads.
-  std::vector<Translation> translate(std::span<const Source* const> batch, int threads);
+  std::vector<Translation> translate(std::span<const Source* const> batch, int threads,
+                                     BatchSearch::Listener listener = {});
   // The peak memory for batches of `batch_tokens` tokens, of sources of up to `longest` tokens.
   size_t bytes(int64_t batch_tokens, int64_t longest) {
-    return search_.bytes(batch_tokens, longest);
+    return search_->bytes(batch_tokens, longest);
   }
-  void reserve(int64_t batch_tokens, int64_t longest) { search_.reserve(batch_tokens, longest); }
+  void reserve(int64_t batch_tokens, int64_t longest) { search_->reserve(batch_tokens, longest); }
   size_t free_bytes() { return backend_->free_bytes(); }  // of the GPU; 0 on the CPU
 
  private:
@@ -71,7 +72,8 @@ class TranslationWorker {
   const ModelSet& models_;
   int64_t at_a_time_;
   std::vector<const Transformer*> transformers_;
-  BatchSearch search_;
+  std::unique_ptr<LineEncoder> encoder_;
+  std::unique_ptr<BatchSearch> search_;
 };
 
 class Translator {
@@ -86,6 +88,8 @@ class Translator {
   const Shortlist* shortlist() const { return shortlist_.get(); }  // null: none
   // Whether the models are language models, which continue the source instead of translating it.
   bool continues() const { return options_.search.continues; }
+  // Whether the model is an encoder, which has vectors or fills masks (Source::encoding).
+  bool encodes() const { return models_->kind() == ModelKind::encoder; }
   // Maximum tokens of a source: options.max_source, or the limit of the models if that is smaller.
   // A longer prompt keeps its last tokens, any other source its first.
   int64_t max_source() const;
@@ -97,24 +101,28 @@ class Translator {
   // batches_in_turn batches, which its worker translates in one call. Blank sources are left out.
   static constexpr int64_t batches_in_turn = 4;
   std::vector<std::vector<size_t>> batches(std::span<const Source> sources) const;
-  std::unique_ptr<TranslationWorker> worker() const {
-    return std::make_unique<TranslationWorker>(*models_, options_, rules_, shortlist_.get());
-  }
+  // A worker for this thread. Workers are made once, for all calls.
+  Pool<TranslationWorker>::Lent worker() const { return workers_.lend(); }
+  // The same, but it scores Source::target instead of searching.
+  Pool<TranslationWorker>::Lent scorer() const { return scorers_.lend(); }
   std::string precision() const { return models_->precision(); }
   // Threads for each of `batches` batches.
   int threads_each(size_t batches) const;
   // Translates all sources. A source without tokens has the empty translation.
   std::vector<Translation> translate(std::span<const Source> sources) const;
-  // The same with given batches. Sources in no batch have the empty translation.
+  // The same with given batches. Sources in no batch have the empty translation. Each worker stops
+  // when stop() returns true after a batch.
   std::vector<Translation> translate(std::span<const Source> sources,
                                      const std::vector<std::vector<size_t>>& batches,
-                                     const TeamSize& team) const;
+                                     const TeamSize& team,
+                                     const std::function<bool()>& stop = {}) const;
 
  private:
   TranslatorOptions options_;
   std::unique_ptr<ModelSet> models_;
   Rules rules_;
   std::unique_ptr<const Shortlist> shortlist_;
+  mutable Pool<TranslationWorker> workers_, scorers_;
 };
 
 // The batch size in source tokens, for sources of up to `longest` tokens:

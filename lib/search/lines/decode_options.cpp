@@ -205,12 +205,12 @@ void DecodeOptions::describe_encoding(Options& options) {
   options.group("Encoder models").needs(of_kinds({ModelKind::encoder}));
   options.at("nbest").excludes({"--embed"}, "a line has one vector");
   options
-      .add("--embed", encoding.embed, "mean|first", "print a vector for each line",
+      .add("--embed", embed, "mean|first", "print a vector for each line",
            "mean: the mean of the last layer over the tokens; first: the last layer at <s>, which "
            "precedes them. The numbers are separated by tabs.")
       .one_of({"mean", "first"});
   options
-      .add("--vectors", encoding.vectors, "FILE", "write the vectors to a safetensors file instead",
+      .add("--vectors", vectors, "FILE", "write the vectors to a safetensors file instead",
            "One f32 array, vectors, with a row per line; zeros for a blank line.")
       .runtime()
       .output()
@@ -218,6 +218,9 @@ void DecodeOptions::describe_encoding(Options& options) {
 }
 
 void DecodeOptions::check_models(const Options& options, ModelKind kind) {
+  if (kind == ModelKind::encoder && translator.models.size() > 1)
+    throw UsageError("--model is given " + std::to_string(translator.models.size()) +
+                     " times, but models of kind encoder are used one at a time: give one -m");
   check_kind(options, kind, "--model " + translator.models.front());
   if (kind == ModelKind::encoder) return;
   if (!compare.empty() && kind_of_model(compare) != kind)
@@ -246,6 +249,7 @@ void DecodeOptions::resolve(const Options& options) {
         "--stream needs --beam 1, or --sample without --nbest: the best of several hypotheses is "
         "known only at the end");
   lines.stops = translator.search.stops;
+  if (!embed.empty()) lines.encoding = embed == "mean" ? Encoding::mean : Encoding::first;
   if (tokens) lines.form = LineForm::tokens;
   if (ids) lines.form = LineForm::ids;
   lines.list = options.given("nbest");

@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "lib/search/lines/encoding.h"
 #include "lib/search/lines/lines.h"
 
 namespace tx {
@@ -19,8 +18,9 @@ struct DecodeOptions {
   std::string compare_precision = "auto";
   bool tokens = false, ids = false, strict = false, check_invariance = false, quiet = false,
        describe_only = false;
-  bool stream = false;       // of a language model
-  EncodingOptions encoding;  // of a model of kind encoder
+  bool stream = false;  // of a language model
+  std::string embed;    // of a model of kind encoder: "mean" or "first"; "": fill masks
+  std::string vectors;  // safetensors file for the vectors; "": write them as text
 
   void describe(Options& options);
   void describe_machine(Options& options);  // the last group

@@ -26,6 +26,29 @@ std::vector<int> ids_of(std::string_view text, LineForm form, const Vocabulary& 
   return ids;
 }
 
+// The same for a text with masks, each of which is mask_token.
+std::vector<int> masked_ids(std::string_view text, const Vocabulary& vocabulary) {
+  std::vector<int> ids, part;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t mask = std::min(text.find(mask_text, begin), text.size());
+    const std::string_view between = text.substr(begin, mask - begin);
+    if (!is_blank(between)) {
+      vocabulary.encode(between, part);
+      ids.insert(ids.end(), part.begin(), part.end());
+    }
+    if (mask == text.size()) break;
+    ids.push_back(mask_token);
+    begin = mask + sizeof mask_text - 1;
+  }
+  return ids;
+}
+
+std::string without_masks(std::string text) {
+  for (size_t at; (at = text.find(mask_text)) != text.npos;)
+    text.replace(at, sizeof mask_text - 1, " ");
+  return text;
+}
+
 // The tokens of a prefix or phrase of the output.
 std::vector<int> phrase_ids(std::string_view text, LineForm form, const Translator& translator) {
   if (form == LineForm::text) text = trimmed(text);
@@ -38,13 +61,15 @@ Line parse_line(std::string_view text, const LineOptions& options, const Transla
                 std::vector<int>& ids) {
   Line line;
   const Vocabulary& source = translator.models().source();
-  ids = ids_of(text, options.form, source);
+  const bool masks = translator.encodes();
+  ids = masks ? masked_ids(text, source) : ids_of(text, options.form, source);
   // Adds the opening tokens, as encode() does for text, unless the line begins with a language.
   if (options.form != LineForm::text && !ids.empty() && !is_language(source, ids.front())) {
     const std::vector<int> opening = opening_tokens(source);
     ids.insert(ids.begin(), opening.begin(), opening.end());
   }
-  line.unknown = unknown_text(text, ids, options.form, source);
+  line.unknown = masks ? unknown_text(without_masks(std::string(text)), ids, options.form, source)
+                       : unknown_text(text, ids, options.form, source);
   line.tokens = int64_t(ids.size());
   line.blank = ids.empty();
   line.cut = line.tokens > translator.max_source();
@@ -193,6 +218,8 @@ std::string output(const Line& line, const TokenHypothesis& h, const LineOptions
   return options.json ? text : one_line(std::move(text));
 }
 
+std::string six_digits(double x) { return formatted("%.6g", x); }
+
 std::string joined(const std::vector<double>& values) {
   std::string out;
   for (const double value : values) out += (out.empty() ? "" : " ") + six_decimals(value);
@@ -269,6 +296,18 @@ std::string format_line(const Line& line, const Translation& translation,
     if (!options.list) break;
   }
   return out;
+}
+
+std::string format_encoded(const TokenHypothesis& h, const Vocabulary& vocabulary) {
+  std::string out;
+  for (const float x : h.vector) out += (out.empty() ? "" : "\t") + six_digits(double(x));
+  if (!h.vector.empty()) return out + "\n";
+  out = vocabulary.decode(h.ids);
+  if (!h.masks.empty()) std::replace(out.begin(), out.end(), '\t', ' ');
+  for (const std::vector<MaskChoice>& choices : h.masks)
+    for (const MaskChoice& choice : choices)
+      out += "\t" + vocabulary.token(choice.token) + "\t" + six_digits(choice.probability);
+  return out + "\n";
 }
 
 std::string format_json(const Line& line, const Translation& translation,

@@ -13,13 +13,14 @@ namespace tx {
 enum class LineForm { text, tokens, ids };
 
 struct LineOptions {
-  LineForm form = LineForm::text;  // of input and output
-  bool scores = false;             // columns before each translation: score, log P
-  bool list = false;               // n-best list; columns before these: line number, rank
-  bool word_scores = false;        // append log P of each word
-  bool json = false;               // a JSON object per line instead of columns
-  int latency_ms = 0;              // maximum wait to fill a batch; 0: about 1 ms
-  int split = 0;                   // split longer lines into sentences, in tokens; 0: never
+  LineForm form = LineForm::text;       // of input and output
+  bool scores = false;                  // columns before each translation: score, log P
+  bool list = false;                    // n-best list; columns before these: line number, rank
+  bool word_scores = false;             // append log P of each word
+  bool json = false;                    // a JSON object per line instead of columns
+  int latency_ms = 0;                   // maximum wait to fill a batch; 0: about 1 ms
+  int split = 0;                        // split longer lines into sentences, in tokens; 0: never
+  Encoding encoding = Encoding::masks;  // models of kind encoder
   // Without a second text, a line is a text to score or, for an encoder-decoder, SOURCE TAB TARGET.
   bool perplexity = false;
   // Language models.
@@ -41,6 +42,7 @@ struct Line {
 };
 
 // Sets `ids` to the line's tokens, none for a blank line, and returns the properties of the line.
+// For a model of kind encoder each <mask> is mask_token.
 // DataError if the form is tokens or ids and a word is not a token or id of the vocabulary.
 Line parse_line(std::string_view text, const LineOptions& options, const Translator& translator,
                 std::vector<int>& ids);
@@ -115,6 +117,10 @@ std::string format_line(const Line& line, const Translation& translation,
                         const LineOptions& options, const Vocabulary& vocabulary,
                         const std::vector<std::string>& columns = {},
                         std::span<const int> prompt = {});
+
+// The output line of a model of kind encoder, with its newline: the numbers of the vector, or the
+// text with its masks filled and then each token and its probability, separated by tabs.
+std::string format_encoded(const TokenHypothesis& h, const Vocabulary& vocabulary);
 
 // The words of an output (its tokens with LineForm::tokens and ids) and log P of each. For a
 // complete output, log_p has one more element, that of its end. The sum is log P of the output.

@@ -66,7 +66,7 @@ std::vector<std::string> states_of(const Line& line, const Source& source,
   if (line.cut) out.push_back("cut");
   if (!line.unknown.empty()) out.push_back("unknown");
   if (!best.complete) out.push_back("maximum");
-  if (!source.target.empty()) return out;
+  if (!source.target.empty() || models.kind() == ModelKind::encoder) return out;
   size_t required = 0;
   for (const std::vector<int>& phrase : source.phrases) required += phrase.size();
   if (rules.fulfilled({best.ids, 0, &source}) < int64_t(required)) out.push_back("unmet");

@@ -16,7 +16,7 @@ bool ends_alike(std::string_view a, std::string_view b, int words = 5);
 
 // States of the line ("empty", "replaced", "cut", "unknown") and of its first output: "maximum",
 // "unmet" (it lacks a required phrase), "loop", "copy". The last three are not checked for a given
-// output (Source::target), and "copy" is not checked for the output of a language model.
+// output (Source::target) or an encoder's, and "copy" is not for that of a language model.
 std::vector<std::string> states_of(const Line& line, const Source& source,
                                    const TokenHypothesis& best, const ModelSet& models,
                                    const Rules& rules);

@@ -125,6 +125,7 @@ void SourceReader::take(Line& line, Source& source) {
   at_its_place(text, [&] { parse(line, source); });
   line.number = source.line = text.line_number();
   line.replaced = text.replaced();
+  source.encoding = options_.encoding;
   if (translator_.continues()) line.prompt = text_;
   unknown_.add(text, line.unknown);
   if (!in_.other() && !in_pairs()) return;

@@ -40,9 +40,9 @@ class SourceReader {
   void parse(Line& line, Source& source);
   // Whether --split would help.
   bool could_split() const {
-    return !translator_.continues() && !search().forced_target && options_.split == 0 &&
-           options_.form == LineForm::text && !search().prefix && !search().constraints &&
-           !options_.word_scores;
+    return translator_.models().kind() == ModelKind::encoder_decoder && !search().forced_target &&
+           options_.split == 0 && options_.form == LineForm::text && !search().prefix &&
+           !search().constraints && !options_.word_scores;
   }
   bool splits(const Line& line) const { return options_.split > 0 && line.tokens > options_.split; }
   void warn_of_cut(const Line& line);

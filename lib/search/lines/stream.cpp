@@ -45,17 +45,22 @@ class LineRequest : public TranslationRequest {
     if (parts.size() > 1) translation.front().text = join_texts(parts, found, models.target());
     if (f_.out.rank)
       f_.out.rank(translation);
-    else if (!f_.translator.options().search.sample)
+    else if (!f_.translator.options().search.sample && !f_.translator.encodes())
       drop_repeated_texts(translation, models.target(), prompt, f_.options.stops);
     std::vector<std::string> columns;
     if (f_.out.column)
       for (const TokenHypothesis& h : translation) columns.push_back(f_.out.column(source, h));
     const TokenHypothesis& best = translation.front();
     const auto states = states_of(line_, source, best, models, f_.translator.rules());
-    text =
-        f_.options.json
-            ? format_json(line_, translation, states, f_.options, models.target(), columns, prompt)
-            : format_line(line_, translation, f_.options, models.target(), columns, prompt);
+    if (f_.out.vectors)
+      vector = best.vector;
+    else if (f_.translator.encodes())
+      text = format_encoded(best, models.target());
+    else
+      text = (f_.options.json
+                  ? format_json(line_, translation, states, f_.options, models.target(), columns,
+                                prompt)
+                  : format_line(line_, translation, f_.options, models.target(), columns, prompt));
     status = format_status(line_, translation, states, spent.count());
     log_p = best.log_p;
     labels = line_.blank ? 0 : int64_t(best.ids.size()) + best.complete;
@@ -65,6 +70,7 @@ class LineRequest : public TranslationRequest {
   }
 
   std::string text, status;
+  std::vector<float> vector;
   double log_p = 0;
   int64_t labels = 0;  // number of tokens that log_p sums, including the end
   bool dropped() const { return line_.dropped; }
@@ -143,6 +149,7 @@ void translate_stream(LinePairs& in, const Translator& translator, const LineOpt
   while (const auto request = queue.take(flush)) {
     const auto& line = static_cast<const LineRequest&>(*request);
     out.lines.write(line.text);
+    if (out.vectors) out.vectors->add(line.vector);
     if (out.status) out.status->write(line.status);
     if (!out.scored) continue;
     if (!std::isfinite(line.log_p) || line.dropped()) {
@@ -175,11 +182,11 @@ void continue_live(LinePairs& in, const Translator& translator, const LineOption
         return continuation_text(vocabulary, source.ids, ids, repeats);
       };
       show("");
-      worker->listen([&](std::span<const int> ids, size_t repeats) {
+      const auto listener = [&](std::span<const int> ids, size_t repeats) {
         show(settled(continuation(ids, repeats), options.stops));
-      });
+      };
       const Source* const one[] = {&source};
-      const TokenHypothesis best = worker->translate(one, threads).front().front();
+      const TokenHypothesis best = worker->translate(one, threads, listener).front().front();
       show(before_stop(continuation(best.ids, best.repeats), options.stops));
     }
     out.write("\n");

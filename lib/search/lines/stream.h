@@ -5,6 +5,7 @@
 
 #include "lib/base/io.h"
 #include "lib/base/log.h"
+#include "lib/checkpoint/safetensors.h"
 #include "lib/search/lines/line_progress.h"
 #include "lib/search/lines/lines.h"
 #include "lib/text/corpus.h"
@@ -23,6 +24,23 @@ struct ScoredText {
 // "log P -1234.5 over 600 tokens, ends counted: perplexity 7.826", and the lines left out.
 std::string describe_scored(const ScoredText& scored);
 
+// The vectors of a model of kind encoder in a safetensors file: an array, vectors, with a row for
+// each line. The file is written as they are computed.
+class VectorFile {
+ public:
+  VectorFile(const std::string& path, const ModelSet& models)
+      : rows_(path), width_(models.transformers().front()->config().d_model) {}
+  void add(std::vector<float> vector) {
+    vector.resize(size_t(width_));  // zeros for a blank line
+    rows_.add({reinterpret_cast<const char*>(vector.data()), vector.size() * sizeof(float)});
+  }
+  void close() { rows_.close("vectors", "F32", {width_}, {{"format", "tx-vectors"}}); }
+
+ private:
+  RowSpool rows_;
+  int64_t width_;
+};
+
 struct StreamOutput {
   Writer& lines;
   Writer* status = nullptr;          // for a record per line, tx-status(5); null: none are written
@@ -31,7 +49,8 @@ struct StreamOutput {
   std::function<void(Translation&)> rank = {};
   // If set: returns a further column for each output. Called on several threads.
   std::function<std::string(const Source&, const TokenHypothesis&)> column = {};
-  ScoredText* scored = nullptr;  // if set: receives the sums, added in the order of the lines
+  ScoredText* scored = nullptr;   // if set: receives the sums, added in the order of the lines
+  VectorFile* vectors = nullptr;  // if set: receives the outputs, instead of `lines`
 };
 
 // Warns of lines that are cut. The second text of `in`, if any, has the translations to score

@@ -4,6 +4,7 @@
 // environment: TX_MAX_ISA=AVX512_CORE DNNL_MAX_CPU_ISA=AVX512_CORE
 // environment: DNNL_MAX_CPU_ISA=ALL
 // environment: OPENBLAS_CORETYPE=Haswell
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <numeric>
 
@@ -46,6 +47,18 @@ void check_invariance(const SearchOptions& search) {
 }
 
 }  // namespace
+
+BOOST_AUTO_TEST_CASE(calls_share_workers) {
+  const Translator translator = tiny_translator(options_of(1));
+  const TranslationWorker* const first = translator.worker().get();
+  const std::vector<Source> sources = random_sources(3);
+  const auto wanted = translator.translate(sources);
+  BOOST_TEST(translator.worker().get() == first);
+  const auto lent = translator.worker();
+  BOOST_TEST(translator.worker().get() != first);
+  const auto again = translator.translate(sources);
+  for (size_t i = 0; i < wanted.size(); ++i) BOOST_TEST(exact(again[i]) == exact(wanted[i]));
+}
 
 BOOST_AUTO_TEST_CASE(beam_search_is_batch_invariant) {
   SearchOptions search;
@@ -148,18 +161,37 @@ BOOST_AUTO_TEST_CASE(models_of_other_vocabularies_are_refused_by_name) {
   BOOST_TEST(message.find("model3 and model4 have different source vocabularies") == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(an_encoder_alone_has_no_outputs) {
-  const TempFolder folder;
+BOOST_AUTO_TEST_CASE(an_encoder_gives_vectors_and_fills_masks) {
   ModelConfig config = small_config();
   config.set_kind(ModelKind::encoder);
-  Backend backend = make_backend("cpu", 1);
-  const Parameters parameters = Parameters::only_weights(backend, config, DType::f32);
-  save_model(folder / "encoder", parameters, {word_vocabulary(71), 1}, Json::object());
-  TranslatorOptions options = options_of();
-  options.models = {folder / "encoder"};
-  BOOST_TEST(message_of<DataError>([&] {
-               Translator translator(options);
-             }).find((folder / "encoder") + " is a model of kind encoder") == 0u);
+  std::vector<Source> sources = random_sources(9);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (sources[i].ids.empty()) continue;
+    sources[i].encoding = std::array{Encoding::mean, Encoding::first, Encoding::masks}[i % 3];
+    if (i % 3 == 2) sources[i].ids.back() = mask_token;
+  }
+  std::vector<Translation> wanted;
+  for (const int64_t batch_tokens : {100000, 30, 1}) {
+    TranslatorOptions o = options_of(2, batch_tokens);
+    o.search.nbest = 4;
+    const Translator translator(o, model_set(config, DType::f32));
+    BOOST_TEST(translator.encodes());
+    const std::vector<Translation> found = translator.translate(sources);
+    if (wanted.empty()) wanted = found;
+    for (size_t i = 0; i < sources.size(); ++i) {
+      const TokenHypothesis &h = found[i].front(), &other = wanted[i].front();
+      if (sources[i].blank()) continue;
+      const bool filled = sources[i].encoding == Encoding::masks;
+      BOOST_TEST(h.vector.size() == (filled ? 0u : size_t(config.d_model)));
+      BOOST_TEST(h.masks.size() == size_t(filled));
+      BOOST_TEST(h.vector == other.vector);
+      if (!filled) continue;
+      BOOST_TEST(h.masks[0].size() == 4u);
+      BOOST_TEST(h.ids.back() == h.masks[0][0].token);
+      BOOST_TEST(h.masks[0][0].probability == other.masks[0][0].probability);
+      BOOST_TEST(h.masks[0][0].probability >= h.masks[0][1].probability);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(models_of_two_kinds_are_no_ensemble) {
