@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <vector>
 
 #include "kernels/backend.h"
 #include "lib/base/error.h"
@@ -30,7 +31,7 @@ class Arena {
 
   // First fit, 64-byte aligned. Bug if a real arena is exhausted: the plan was wrong.
   void* take(size_t bytes);
-  void give(void* data);
+  void give(void* data, size_t bytes);  // as in take()
   bool counting() const { return backend_ == nullptr; }
   size_t peak() const { return peak_; }
   size_t in_use() const { return in_use_; }
@@ -39,9 +40,10 @@ class Arena {
   Backend* backend_ = nullptr;
   char* base_ = reinterpret_cast<char*>(64);
   size_t capacity_ = size_t(1) << 62, peak_ = 0, in_use_ = 0;
-  std::map<size_t, size_t> free_;   // offset -> bytes
-  std::map<size_t, size_t> taken_;  // offset -> bytes
-  bool fresh_ = true;
+  struct Hole {
+    size_t begin, end;  // offsets
+  };
+  std::vector<Hole> holes_{{0, capacity_}};  // ascending
 };
 
 // Allocates ranges of 0 .. size - 1, such as cache rows: first fit; returned in whole or in parts.

@@ -32,14 +32,15 @@ namespace tx {
 
 class Memory {  // a block of an arena
  public:
-  Memory(Arena& arena, size_t bytes) : arena_(arena), data_(arena.take(bytes)) {}
-  ~Memory() { arena_.give(data_); }
+  Memory(Arena& arena, size_t bytes) : arena_(arena), bytes_(bytes), data_(arena.take(bytes)) {}
+  ~Memory() { arena_.give(data_, bytes_); }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   void* data() const { return data_; }
 
  private:
   Arena& arena_;
+  size_t bytes_;
   void* data_;
 };
 

@@ -36,11 +36,11 @@ BOOST_AUTO_TEST_CASE(neighbours_join_whatever_the_order_they_are_given_back) {
   for (const auto& order :
        {std::array{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}) {
     void* block[] = {arena.take(kilobyte), arena.take(kilobyte), arena.take(kilobyte)};
-    for (int i : order) arena.give(block[i]);
+    for (int i : order) arena.give(block[i], kilobyte);
     BOOST_TEST(arena.in_use() == 0u);
     void* whole = arena.take(3 * kilobyte);  // only possible if they were merged
     BOOST_TEST(whole == block[0]);
-    arena.give(whole);
+    arena.give(whole, 3 * kilobyte);
   }
   BOOST_TEST(arena.peak() == 3 * kilobyte);
 }
@@ -51,8 +51,8 @@ BOOST_AUTO_TEST_CASE(the_lowest_hole_that_fits_is_taken) {
   void* b = arena.take(kilobyte);
   void* c = arena.take(kilobyte);
   void* d = arena.take(kilobyte);
-  arena.give(a);
-  arena.give(c);
+  arena.give(a, 2 * kilobyte);
+  arena.give(c, kilobyte);
   BOOST_TEST(arena.take(kilobyte) == a);
   BOOST_TEST(arena.take(kilobyte) == at(a, kilobyte));
   BOOST_TEST(arena.take(kilobyte) == c);
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(the_peak_counts_holes) {
   tx::Arena arena;
   void* a = arena.take(kilobyte);
   arena.take(kilobyte);
-  arena.give(a);
+  arena.give(a, kilobyte);
   arena.take(2 * kilobyte);  // does not fit where a was
   BOOST_TEST(arena.in_use() == 3 * kilobyte);
   BOOST_TEST(arena.peak() == 4 * kilobyte);
@@ -77,21 +77,25 @@ BOOST_AUTO_TEST_CASE(a_counting_arena_gives_the_addresses_of_a_real_one) {
   BOOST_TEST(counting.counting());
   BOOST_TEST(!real.counting());
   std::mt19937 random(1);
-  std::vector<std::pair<void*, void*>> held;
+  struct Held {
+    void *counted, *given;
+    size_t bytes;
+  };
+  std::vector<Held> held;
   void *counted = counting.take(1), *given = real.take(1);
   for (int i = 0; i < 2000; ++i) {
     if (held.size() > 20 || (!held.empty() && random() % 2)) {
       std::swap(held[random() % held.size()], held.back());
-      counting.give(held.back().first);
-      real.give(held.back().second);
+      counting.give(held.back().counted, held.back().bytes);
+      real.give(held.back().given, held.back().bytes);
       held.pop_back();
     } else {
       const size_t bytes = random() % 1500;
-      held.emplace_back(counting.take(bytes), real.take(bytes));
+      held.push_back({counting.take(bytes), real.take(bytes), bytes});
       const auto offset = [&](void* data, void* base) {
         return static_cast<char*>(data) - static_cast<char*>(base);
       };
-      BOOST_REQUIRE(offset(held.back().first, counted) == offset(held.back().second, given));
+      BOOST_REQUIRE(offset(held.back().counted, counted) == offset(held.back().given, given));
     }
     BOOST_REQUIRE(counting.in_use() == real.in_use());
   }
@@ -109,7 +113,7 @@ BOOST_AUTO_TEST_CASE(blocks_never_overlap) {
       const auto block = std::next(held.begin(), random() % held.size());
       for (size_t j = 0; j < block->second; ++j)
         BOOST_REQUIRE(block->first[j] == (block->first - base) / 64 % 251);
-      arena.give(block->first);
+      arena.give(block->first, block->second);
       held.erase(block);
     } else {
       const size_t bytes = 1 + random() % 2000;
@@ -118,8 +122,8 @@ BOOST_AUTO_TEST_CASE(blocks_never_overlap) {
       held[data] = bytes;
     }
   }
-  for (const auto& [data, bytes] : held) arena.give(data);
-  arena.give(base);
+  for (const auto& [data, bytes] : held) arena.give(data, bytes);
+  arena.give(base, 1);
   BOOST_TEST(arena.in_use() == 0u);
   BOOST_TEST((arena.take(128 * kilobyte) == base));
 }
@@ -133,9 +137,9 @@ BOOST_AUTO_TEST_CASE(a_wrong_plan_is_a_bug) {
   BOOST_CHECK_THROW(arena.take(65), tx::Bug);
   BOOST_TEST(arena.take(64) != nullptr);
   BOOST_CHECK_THROW(arena.take(1), tx::Bug);
-  arena.give(a);
-  BOOST_CHECK_THROW(arena.give(a), tx::Bug);
-  BOOST_CHECK_THROW(arena.give(static_cast<char*>(a) + 64), tx::Bug);
+  arena.give(a, kilobyte - 64);
+  BOOST_CHECK_THROW(arena.give(a, kilobyte - 64), tx::Bug);
+  BOOST_CHECK_THROW(arena.give(static_cast<char*>(a) + 64, 1), tx::Bug);
 }
 
 BOOST_AUTO_TEST_CASE(memory_that_is_refused_is_an_error) {
