@@ -2,14 +2,14 @@
 . "$TX_SOURCE/tests/cli/train.sh"
 small_text
 
-# start NAME OPTION...: a run in the background, after its first checkpoint.
+# start NAME OPTION...: a run in the background, between its first two checkpoints, which are far apart.
 start() {
   name=$1
   shift
   runner=exec
-  small_train --steps 0 --minutes 2 --save-every 20 "$@" -o "$name" 2> "$name.log" &
+  small_train --steps 0 --minutes 2 --save-every 20 --accumulate 50 "$@" -o "$name" 2> "$name.log" &
   runner=
-  until [ -e "$name/state-20.safetensors" ]; do
+  until [ "$(readlink "$name/last.safetensors")" = model-20.safetensors ]; do
     kill -0 $! || fail "$(cat "$name.log")"
     sleep 0.05
   done
