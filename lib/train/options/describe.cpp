@@ -20,7 +20,7 @@ void describe_kind(Options& o, std::string& kind) {
 
 void describe_documents(Options& o, TrainOptions& t) {
   o.flag("--denoise", t.denoise, "train on --src alone by span corruption, as T5",
-         "The model learns to restore the missing spans of one text; see DENOISING.")
+         "The model learns to restore the missing spans of one text; see tx-train-methods(7).")
       .excludes({"--kind decoder", "--kind encoder"}, "it needs an encoder and a decoder")
       .excludes({"--bpe-dropout"}, "source and target are parts of one text");
   o.add("--documents", t.documents, "lines|paragraphs", "what counts as one document of --src",
@@ -147,7 +147,7 @@ void describe_machine(Options& o, TrainOptions& t) {
   o.threads(t.threads, "Changing it may change the last bits of the model.")
       .goes_with({"--resume", "--replay"});
   o.add("--tensor-parallel", t.tensor_parallel, "T", "tensor parallelism over T ranks",
-        "See SEVERAL MACHINES.")
+        "See tx-train-methods(7).")
       .range(1, 1024)
       .goes_with({"--resume"})
       .excludes({"--describe", "--parity", "--selftest-resume"});
@@ -203,7 +203,7 @@ void describe_diagnostics(Options& o, TrainOptions& t) {
       .runtime()
       .excludes({"--parity", "--describe"});
   o.add("--replay", t.replay, "FILE", "rerun a recorded bad step and compare",
-        "FILE is a record, or a run directory, whose newest record is used; see BAD STEPS.")
+        "FILE is a record, or a run directory, whose newest record is used.")
       .runtime()
       .input()
       .is_mode("a recorded step has its own options");
@@ -292,7 +292,7 @@ void describe_optimisation(Options& o, TrainOptions& t) {
   o.group("Bad steps").goes_with({"--replay"});
   o.add("--on-spike", t.on_spike, "log|skip|rewind", "what to do at a loss spike",
         "log: keep the update; skip: discard it; rewind: return to the last checkpoint of "
-        "--save-every; see BAD STEPS.")
+        "--save-every.")
       .one_of({"log", "skip", "rewind"})
       .needs({"--spike-threshold"});
   o.add("--spike-threshold", t.spike_threshold, "X",
@@ -351,7 +351,7 @@ void TrainOptions::describe_guidance(Options& o) {
   o.group("Guided alignment");
   o.add("--guided-alignment", guided_alignment, "FILE",
         "word alignments of the training text, to train one attention head",
-        "One line per pair in Pharaoh format, e.g. 0-0 1-2; see GUIDED ALIGNMENT.")
+        "One line per pair in Pharaoh format, e.g. 0-0 1-2; see tx-train-methods(7).")
       .input()
       .goes_with({"--resume"})
       .excludes({"--kind decoder", "--kind encoder"}, "it has no cross-attention")
