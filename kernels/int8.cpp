@@ -28,7 +28,9 @@ void quantise_group(const WeightRows& w, int64_t group, uint8_t* to, float* scal
       if (!(size <= largest)) largest = size;  // keeps NaN
       if (std::isnan(largest)) break;
     }
-    const Int8Scale s = int8_scale(largest);
+    Int8Scale s = int8_scale(largest);
+    const float given = w.scale ? w.scale(first + r) : 0;
+    if (given > 0 && largest < 127.5f * given) s = {1 / given, given};
     scales[r] = s.scale;
     for (int64_t i = 0; i < w.cols && s.factor != 0; i++)
       to[i / 4 * 4 * kInt8Group + 4 * r + i % 4] =

@@ -28,6 +28,8 @@ struct WeightRows {
   int64_t rows = 0, cols = 0;
   // Reads rows first .. first + count - 1 contiguously; thread-safe.
   std::function<void(int64_t first, int64_t count, float* to)> read;
+  // If set: the scale of a row that was quantised before, which quantise_group() keeps; 0: none.
+  std::function<float(int64_t row)> scale = {};
 };
 
 // The factor from values of a row to q, and the scale back. `largest`: the largest magnitude. Rows

@@ -208,6 +208,9 @@ Hypothesis Model::score(const std::string& source, const std::string& target) co
   parse_line(valid_line(source), {}, translator, one.ids);
   if (translator.continues()) {
     if (given.starts_with(' ')) given.erase(0, 1);  // each word that is encoded brings its own
+    if (one.ids.empty() && !translator.options().search.bos)
+      throw DataError(translator.models().name() +
+                      " has no token that begins a text: give a source");
     one.opens = one.ids.empty() && !is_blank(given);
     parse_target(given, {}, translator, one.target, int64_t(one.ids.size()));
   } else {

@@ -29,7 +29,9 @@ AttentionRecord sentence_of(const Item& item, bool forced, const ModelSet& model
   if (item.target.empty())
     throw DataError("line " + std::to_string(item.line) + ": the translation has no tokens, not " +
                     "even the end: " + models.name() + " forbids all of them");
-  if (models.kind() == ModelKind::encoder_decoder) record.source_ids.push_back(Vocabulary::eos);
+  if (models.kind() == ModelKind::encoder_decoder &&
+      models.transformers().front()->config().source_eos)
+    record.source_ids.push_back(Vocabulary::eos);
   record.input_ids = {Vocabulary::bos};
   record.input_ids.insert(record.input_ids.end(), item.target.begin(), item.target.end() - 1);
   record.target_ids = item.target;
@@ -243,6 +245,8 @@ void dump_attention(const DumpOptions& options, const Log& log) {
   const Translator translator(settings);
   const ModelSet& models = translator.models();
   refuse_languages(models.vocabularies(), "tx-attn-dump", models.name());
+  if (!models.transformers().front()->config().source_bos)
+    throw DataError("tx-attn-dump: the texts of " + models.name() + " do not begin with <s>");
   const Selection selection = selected(options, translator, log);
   ItemReader reader(options, translator, log);
   if (!options.html.empty()) {

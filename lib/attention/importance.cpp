@@ -41,7 +41,7 @@ class Meter {
     std::vector<int32_t> labels;
     for (const Item& item : items) {
       sources.push_back(item.source.ids);
-      sources.back().push_back(Vocabulary::eos);
+      if (config().source_eos) sources.back().push_back(Vocabulary::eos);
       inputs.push_back({Vocabulary::bos});
       inputs.back().insert(inputs.back().end(), item.target.begin(), item.target.end() - 1);
       labels.insert(labels.end(), item.target.begin(), item.target.end());

@@ -47,6 +47,16 @@ std::string languages_of(const ModelReader& model) {
   return text;
 }
 
+// Name, languages and licence of a converted package.
+std::string package_of(const ModelReader& model) {
+  std::string text;
+  const Json package = model.provenance().value("package", Json::object());
+  for (const auto& [name, value] : package.items())
+    text += (text.empty() ? "package\n  " : "  ") + name + ": " +
+            printable(value.is_string() ? value.get<std::string>() : to_text(value)) + "\n";
+  return text;
+}
+
 // Defaults of options, and the tokens that end an output.
 std::string settings_of(const ModelReader& model) {
   std::string text;
@@ -85,8 +95,9 @@ std::string describe_file(const ModelReader& model) {
   for (const auto& [name, form] : forms)
     text += line_of("  %-16s %14s  %-14s %s %18lld\n", name, plain(form.weights, "weight"),
                     plain(form.values, "value"), "bytes", form.bytes);
-  return text + languages_of(model) + settings_of(model) + "products with 8-bit weights\n  " +
-         std::to_string(quantised) + " of " + std::to_string(products) + "\n";
+  return text + package_of(model) + languages_of(model) + settings_of(model) +
+         "products with 8-bit weights\n  " + std::to_string(quantised) + " of " +
+         std::to_string(products) + "\n";
 }
 
 }  // namespace tx

@@ -10,10 +10,11 @@ namespace tx {
 
 namespace {
 
-// A directory that is not a run directory of tx-train.
+// A directory that is not a run directory of tx-train, or a package of Argos Translate.
 bool is_foreign(const std::string& path) {
-  return is_directory(path) && !file_exists(path + "/best.safetensors") &&
-         !file_exists(path + "/last.safetensors") && !file_exists(path + "/log.jsonl");
+  return path.ends_with(".argosmodel") ||
+         (is_directory(path) && !file_exists(path + "/best.safetensors") &&
+          !file_exists(path + "/last.safetensors") && !file_exists(path + "/log.jsonl"));
 }
 
 void convert_in(const ConvertOptions& options, const Log& log) {

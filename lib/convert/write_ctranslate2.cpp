@@ -298,14 +298,16 @@ void write_vocabularies(OutputDirectory& directory, const Vocabularies& all) {
 
 void write_config(OutputDirectory& directory, const ModelReader& model) {
   const Vocabulary& target = model.vocabularies().target();
-  const Json config{{"add_source_bos", false},
-                    {"add_source_eos", closing_tokens(model.vocabularies().source()).size() == 1},
-                    {"bos_token", target.token(Vocabulary::bos)},
-                    {"decoder_start_token", target.token(Vocabulary::bos)},
-                    {"eos_token", target.token(Vocabulary::eos)},
-                    {"layer_norm_epsilon", model.config().norm_epsilon},
-                    {"multi_query_attention", false},
-                    {"unk_token", target.token(Vocabulary::unk)}};
+  const Json config{
+      {"add_source_bos", false},
+      {"add_source_eos",
+       model.config().source_eos && closing_tokens(model.vocabularies().source()).size() == 1},
+      {"bos_token", target.token(Vocabulary::bos)},
+      {"decoder_start_token", target.token(Vocabulary::bos)},
+      {"eos_token", target.token(Vocabulary::eos)},
+      {"layer_norm_epsilon", model.config().norm_epsilon},
+      {"multi_query_attention", false},
+      {"unk_token", target.token(Vocabulary::unk)}};
   directory.write_json("config.json", config);
 }
 

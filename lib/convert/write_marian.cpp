@@ -263,6 +263,7 @@ void check_marian_can_read(const ModelReader& model) {
   if (c.kv_heads != c.heads || c.window)
     refuse("it uses grouped-query or sliding-window attention (--kv-heads, --window)");
   if (!c.feed_forward_bias) refuse("its feed-forward layers have no biases");
+  if (!c.source_eos) refuse("its sources do not end in </s>");
   const bool halves = c.positions == PositionEncoding::halves && c.position_offset == 0;
   if (!halves && c.positions != PositionEncoding::sinusoid)
     refuse("its positions are " + c.positions.name + ", not sinusoidal");

@@ -89,6 +89,8 @@ class LiveModel {
   LiveModel(const std::string& path, const DumpOptions& options)
       : name_(path), file_(path), int8_(options.weights == "int8") {
     refuse_languages(file_.vocabularies(), "--live", path);
+    if (!file_.config().source_eos || !file_.config().source_bos)
+      throw DataError("--live: the texts of " + path + " lack <s> or </s>, which the page adds");
     if (!int8_ && file_.has_int8())
       throw UsageError("--weights f16: " + path +
                        " holds 8-bit weights; give --weights int8, or the model it was made from");

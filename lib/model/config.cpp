@@ -127,6 +127,7 @@ Json ModelConfig::to_json() const {
       json[field.key] = value.name;
     else
       json[field.key] = value;
+    if (field.rare && json[field.key] == true) json.erase(field.key);
   });
   return json;
 }

@@ -118,6 +118,8 @@ struct ModelConfig {
   bool scaled_embeddings = true;  // times sqrt(d_model)
   bool scaled_init = false;       // output projections start smaller, by 1 / sqrt(sub-layers)
   double norm_epsilon = 1e-6;
+  bool source_eos = true;  // a source that another side attends to ends in <eos>
+  bool source_bos = true;  // the texts of a language model begin with <bos>
   // Ablations of the paper, besides NormType::none.
   bool residual = true;          // sub-layers add to their input
   bool scaled_attention = true;  // dot products divided by sqrt(d_k)
@@ -182,6 +184,7 @@ struct ConfigField {
   const char* long_help = "";
   bool ablation = false;  // listed under "Ablations"
   bool size = false;      // determines the number of parameters
+  bool rare = false;      // in files only where it is not the default, so that older tx read others
 };
 
 // Every field, in the order of the options: visit(ConfigField, member). All code that reads,
@@ -252,6 +255,12 @@ void visit_fields(Config& c, Visit&& visit) {
          "N is the number of sub-layers of the stack, each of which ends in such a projection."},
         c.scaled_init);
   visit({"norm_epsilon", "--norm-epsilon", "X", "epsilon of the norms", 1e-12, 1}, c.norm_epsilon);
+  const auto rare = [](ConfigField field) {
+    field.rare = true;
+    return field;
+  };
+  visit(rare({"source_eos"}), c.source_eos);
+  visit(rare({"source_bos"}), c.source_bos);
   const auto ablation = [](ConfigField field) {
     field.ablation = true;
     return field;

@@ -39,6 +39,7 @@ struct SearchOptions {
 
   // Language models, which continue the source.
   bool continues = false;          // the model is a language model
+  bool bos = true;                 // whose texts begin with <bos>
   int max_new = 100;               // maximum tokens of an output
   std::vector<std::string> stops;  // strings that end an output
 

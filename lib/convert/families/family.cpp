@@ -96,13 +96,15 @@ std::string activation_of(const FamilyConfig& config, const char* key) {
 
 ForeignModel import_model(const std::string& directory) {
   const std::string path = directory + "/config.json";
+  if (!is_directory(directory) || file_exists(directory + "/model.bin"))
+    return import_ctranslate2(directory);
   if (!file_exists(path) && !fairseq_checkpoint(directory).empty())
     return import_fairseq(directory);
   if (!file_exists(path) && holds_marian_npz(directory)) return import_marian_npz(directory);
   if (!file_exists(path))
     throw DataError(directory +
                     " is not a recognised model: it has no config.json, no model.npz, no " +
-                    "fairseq checkpoint and no model of tx-train");
+                    "model.bin, no fairseq checkpoint and no model of tx-train");
   const Json json = read_object(path);
   const std::string type = FamilyConfig(json, path).text("model_type");
   struct Family {

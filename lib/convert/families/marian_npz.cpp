@@ -217,8 +217,8 @@ class MarianNpz {
     if (e.name == "decoder.embedding.weight") return embedding(1, "decoder_Wemb", e.cols);
     if (e.name != "output.weight") return matrix(marian_name(e.name, pre_norm_), e);
     const bool older = !map_.any_of({output + "W"}).empty();
-    return with_zeros(1, older ? transposed(output + "W", tokens(1), e.cols)
-                               : map_.take(output + "Wt", {tokens(1), e.cols}));
+    return in_order(1, older ? transposed(output + "W", tokens(1), e.cols)
+                             : map_.take(output + "Wt", {tokens(1), e.cols}));
   }
 
   int64_t tokens(size_t side) const { return orders_[side].size() - 2; }
@@ -231,19 +231,13 @@ class MarianNpz {
                         " tokens, but " + name + " of " + in_.path + " has " +
                         std::to_string(shape[0]) + " rows");
     }
-    return with_zeros(side, map_.take(name, {tokens(side), d}));
+    return in_order(side, map_.take(name, {tokens(side), d}));
   }
 
   // Their rows and a row of zeros, in our order.
-  WeightRows with_zeros(size_t side, WeightRows theirs) const {
-    const int64_t rows = theirs.rows, cols = theirs.cols;
-    return orders_[side].rows(
-        {rows + 1, cols,
-         [rows, cols, theirs = std::move(theirs)](int64_t first, int64_t count, float* to) {
-           const int64_t there = std::clamp<int64_t>(rows - first, 0, count);
-           if (there > 0) theirs.read(first, there, to);
-           std::fill(to + there * cols, to + count * cols, 0.0f);
-         }});
+  WeightRows in_order(size_t side, WeightRows theirs) const {
+    const int64_t count = theirs.rows + 1;
+    return orders_[side].rows(with_zeros(std::move(theirs), count));
   }
 
   WeightRows output_bias(const std::string& name) {

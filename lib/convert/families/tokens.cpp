@@ -65,12 +65,8 @@ MappedTokens TokenOrder::content() const {
 }
 
 WeightRows TokenOrder::rows(WeightRows theirs) const {
-  const int64_t cols = theirs.cols;
-  return {size(), cols,
-          [from = from_, theirs = std::move(theirs)](int64_t first, int64_t count, float* to) {
-            for (int64_t i = 0; i < count; ++i)
-              theirs.read(from[size_t(first + i)], 1, to + i * theirs.cols);
-          }};
+  return picked(std::move(theirs), size(),
+                [from = from_](int64_t row) { return from[size_t(row)]; });
 }
 
 WeightRows TokenOrder::bias(WeightRows theirs, bool without_pad) const {
@@ -87,6 +83,27 @@ WeightRows TokenOrder::bias(WeightRows theirs, bool without_pad) const {
 WeightRows zeros(int64_t rows, int64_t cols) {
   return {rows, cols,
           [cols](int64_t, int64_t count, float* to) { std::fill(to, to + count * cols, 0.0f); }};
+}
+
+WeightRows picked(WeightRows rows, int64_t count, std::function<int64_t(int64_t row)> from) {
+  const int64_t cols = rows.cols;
+  WeightRows out{count, cols, {}};
+  if (rows.scale)
+    out.scale = [scale = rows.scale, from](int64_t row) {
+      return from(row) < 0 ? 0 : scale(from(row));
+    };
+  out.read = [cols, rows = std::move(rows), from](int64_t first, int64_t n, float* to) {
+    for (int64_t row = first; row < first + n; ++row, to += cols) {
+      const int64_t theirs = from(row);
+      theirs < 0 ? void(std::fill(to, to + cols, 0.0f)) : rows.read(theirs, 1, to);
+    }
+  };
+  return out;
+}
+
+WeightRows with_zeros(WeightRows rows, int64_t count) {
+  const int64_t own = rows.rows;
+  return picked(std::move(rows), count, [own](int64_t row) { return row < own ? row : -1; });
 }
 
 std::vector<std::string> read_token_ids(const std::string& path) {

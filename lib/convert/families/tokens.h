@@ -48,6 +48,9 @@ class TokenOrder {
 inline constexpr float never = -1e9f;
 
 WeightRows zeros(int64_t rows, int64_t cols);
+// `count` rows, each one of `rows`: that with the index from(row); zeros if it is negative.
+WeightRows picked(WeightRows rows, int64_t count, std::function<int64_t(int64_t row)> from);
+WeightRows with_zeros(WeightRows rows, int64_t count);  // zeros up to `count` rows
 
 // {"token": id, ...}: the tokens in order of id. DataError: the ids are not 0, 1, ... .
 std::vector<std::string> read_token_ids(const std::string& path);

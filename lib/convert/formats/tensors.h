@@ -57,6 +57,19 @@ ForeignTensor parse_npy(std::string_view bytes, const std::string& where);
 // The arrays of an .npz archive, by name without ".npy".
 ForeignTensors read_npz(const std::string& path);
 
+// The variables of a model.bin of CTranslate2, as views into `bytes`: versions 1 to 6, with the
+// names of the newest. DataError that begins with `where`: damaged.
+struct CTranslate2Model {
+  std::string spec;  // "TransformerSpec"
+  int64_t revision;
+  ForeignTensors tensors;  // an alias is a further tensor of the same bytes
+
+  // The floats of a weight. Matrices of 8 or 16 bits are divided by NAME_scale, one number or one
+  // for each row. DataError: another shape. This object must outlive the rows.
+  WeightRows rows(const std::string& name, const std::vector<int64_t>& shape) const;
+};
+CTranslate2Model parse_ctranslate2(std::string_view bytes, const std::string& where);
+
 class Pickle;
 
 // Files of torch.save(): since 1.6 a zip archive of a pickle and its storages; before, pickles.

@@ -123,7 +123,7 @@ void BatchSearch::admit(Sources sources, int64_t at_a_time) {
     cost += one;
     ids.push_back(sources[next]->ids);
     if (options_.continues) {  // the steps read the last tokens: inputs_of()
-      ids.back().insert(ids.back().begin(), Vocabulary::bos);
+      if (options_.bos) ids.back().insert(ids.back().begin(), Vocabulary::bos);
       ids.back().resize(ids.back().size() - 1 - size_t(sources[next]->open_tokens));
     } else {
       const std::vector<int>& closing = options_.closing;

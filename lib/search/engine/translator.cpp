@@ -135,6 +135,7 @@ Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSe
       }) {
   options_.device = models_->device();  // workers must reach the weights
   options_.search.continues = models_->kind() == ModelKind::decoder;
+  options_.search.bos = models_->transformers().front()->config().source_bos;
   rules_ = make_rules(options_.search, models_->target());
   if (encodes()) {
     options_ = options_.resolved();
@@ -143,7 +144,8 @@ Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSe
   }
   if (!continues()) {
     options_.search.first_token = first_token(models_->target());
-    options_.search.closing = closing_tokens(models_->source());
+    const bool ends = models_->transformers().front()->config().source_eos;
+    options_.search.closing = ends ? closing_tokens(models_->source()) : std::vector<int>();
   }
   options_.search.ends = ending_tokens(models_->target());
   options_ = options_.resolved();

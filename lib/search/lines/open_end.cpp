@@ -72,6 +72,8 @@ void open_prompt(std::string_view text, const Translator& translator, Source& so
   if (last != ' ' || texts->vocabulary().token_bytes(source.ids.back()).ends_with(end)) {
     if (texts->vocabulary().kind() != "words")  // where a word that has a token is complete
       source.open_tokens = int64_t(last_word(source.ids, texts->vocabulary(), end));
+    if (!translator.options().search.bos)  // the first token is not scored
+      source.open_tokens = std::min(source.open_tokens, int64_t(source.ids.size()) - 1);
     return;
   }
   std::vector<int> choices;

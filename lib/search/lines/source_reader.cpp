@@ -11,6 +11,11 @@
 namespace tx {
 namespace {
 
+constexpr char needs_bos[] =
+    " has no token that begins a text, so the first token of a text has no score: give prompts, "
+    "and "
+    "their continuations with --tgt";
+
 template <class F>
 void at_its_place(const TextReader& reader, F&& parse) {
   try {
@@ -77,6 +82,7 @@ void SourceReader::parse_prefix_column(std::string_view text, Source& source) {
 // For --perplexity: the line is a text to score, not a prompt.
 void SourceReader::take_whole(Line& line, Source& source) {
   const TextReader& text = in_.text();
+  if (!search().bos) throw DataError(translator_.models().name() + needs_bos);
   line = {};
   at_its_place(text,
                [&] { line.tokens = parse_target(text_, options_, translator_, source.target); });
@@ -143,6 +149,7 @@ void SourceReader::take(Line& line, Source& source) {
   line.dropped =
       !translator_.continues() && (line.blank != (tokens == 0) || line.cut || tokens > labels);
   if (translator_.continues() && line.blank && tokens > 0) {  // a text from its beginning
+    if (!search().bos) throw DataError(translator_.models().name() + needs_bos);
     source.opens = true;
     line.blank = false;
   }

@@ -105,6 +105,9 @@ TrainOptions with_kind_of_init(TrainOptions o, const Options& given) {
 
 TrainOptions with_shape_of_init(TrainOptions o, const Options& given) {
   const ModelConfig model = ModelReader(resolve_model(o.init)).config();
+  if (!model.source_eos || !model.source_bos)
+    throw DataError("--init " + o.init + ": its texts lack " + (model.source_bos ? "</s>" : "<s>") +
+                    ", so tx cannot train it");
   const Json theirs = model.to_json(), ours = options_json(o);
   visit_fields(model, [&](const ConfigField& field, const auto&) {
     const std::string name = field.option ? std::string(field.option).substr(2) : field.key;

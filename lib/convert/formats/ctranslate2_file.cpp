@@ -1,0 +1,152 @@
+// model.bin of CTranslate2, little-endian: u32 version; from 2: the class and its u32 revision; u32
+// count, then variables (name, u8 rank, u32 dims; from 4: u8 dtype, u32 bytes; before: u8 bytes of
+// an element, u32 elements; data); from 3: u32 count, then aliases (name, the variable that it
+// stands for). A string is a u16 length that counts its NUL, then its bytes.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/checkpoint/safetensors.h"
+#include "lib/convert/formats/tensors.h"
+
+namespace tx {
+
+namespace {
+
+constexpr float global_scale = 1000;  // of 16 bits, in models that state none
+constexpr std::array variable_types{"F32", "I8", "I16", "I32", "F16", "BF16"};
+
+class Cursor {
+ public:
+  Cursor(std::string_view bytes, const std::string& where) : rest_(bytes), where_(where) {}
+  std::string_view take(uint64_t count) {
+    if (count > rest_.size()) damaged("it is truncated");
+    const std::string_view bytes = rest_.substr(0, count);
+    rest_.remove_prefix(count);
+    return bytes;
+  }
+  uint64_t number(size_t width) { return little_endian(take(width), width); }
+  std::string text() {
+    const std::string_view bytes = take(number(2));
+    if (bytes.empty() || bytes.back() != '\0') damaged("a name does not end in NUL");
+    return std::string(bytes.substr(0, bytes.size() - 1));
+  }
+  bool at_end() const { return rest_.empty(); }
+  [[noreturn]] void damaged(const std::string& why) const {
+    throw DataError(where_ + " is damaged or not a model of CTranslate2: " + why);
+  }
+
+ private:
+  std::string_view rest_;
+  const std::string& where_;
+};
+
+void replace_part(std::string& name, const std::string& from, const std::string& to) {
+  if (const size_t at = name.find(from); at != name.npos) name.replace(at, from.size(), to);
+}
+
+// The name in the newest revision. Revision 1 has the names of OpenNMT-tf.
+std::string current_name(std::string name) {
+  if (name.starts_with("transformer/")) {
+    name.erase(0, std::string("transformer/").size());
+    replace_part(name, ":0", "");
+    replace_part(name, "w_embs", "embeddings/weight");
+    replace_part(name, "kernel", "weight");
+    replace_part(name, "LayerNorm", "layer_norm");
+    replace_part(name, "dense", "projection");
+    const size_t plain = name.find("conv1d/");
+    replace_part(name, plain == name.npos ? "conv1d" : "conv1d/",
+                 plain == name.npos ? "linear" : "linear_0/");
+    if (name.find("masked_multi_head") != name.npos)
+      replace_part(name, "masked_multi_head", "self_attention");
+    else
+      replace_part(name, "multi_head",
+                   name.starts_with("encoder/") ? "self_attention" : "attention");
+  }
+  if (name.starts_with("encoder/embeddings/")) replace_part(name, "embeddings", "embeddings_0");
+  return name;
+}
+
+ForeignTensor read_variable(Cursor& in, uint64_t version) {
+  ForeignTensor t;
+  const uint64_t rank = in.number(1);
+  for (uint64_t i = 0; i < rank; ++i) t.shape.push_back(int64_t(in.number(4)));
+  const uint64_t type = in.number(1), size = in.number(4);
+  if (version >= 4) {
+    if (type >= variable_types.size()) in.damaged("it has a variable of unknown type");
+    t.dtype = variable_types[type];
+    t.bytes = in.take(size);
+    return t;
+  }
+  if (type != 1 && type != 2 && type != 4) in.damaged("it has a variable of unknown type");
+  t.dtype = type == 4 ? "F32" : type == 2 ? "I16" : "I8";
+  t.bytes = in.take(type * size);
+  return t;
+}
+
+}  // namespace
+
+CTranslate2Model parse_ctranslate2(std::string_view bytes, const std::string& where) {
+  Cursor in(bytes, where);
+  const uint64_t version = in.number(4);
+  if (version < 1 || version > 6)
+    in.damaged("its version is " + std::to_string(version) + "; 1 to 6 are supported");
+  CTranslate2Model model{"", 1, ForeignTensors(where)};
+  if (version >= 2) {
+    model.spec = in.text();
+    model.revision = int64_t(in.number(4));
+  }
+  for (uint64_t left = in.number(4); left > 0; --left) {
+    const std::string name = current_name(in.text());
+    model.tensors.add(name, read_variable(in, version));
+  }
+  for (uint64_t left = version >= 3 ? in.number(4) : 0; left > 0; --left) {
+    const std::string name = current_name(in.text()), target = current_name(in.text());
+    model.tensors.add(name, model.tensors.at(target));
+    const ForeignTensor* const scale = model.tensors.find(target + "_scale");
+    if (scale != nullptr && model.tensors.find(name + "_scale") == nullptr)
+      model.tensors.add(name + "_scale", *scale);
+  }
+  if (!in.at_end()) in.damaged("bytes follow its variables");
+  return model;
+}
+
+WeightRows CTranslate2Model::rows(const std::string& name,
+                                  const std::vector<int64_t>& shape) const {
+  const ForeignTensor& t = tensors.at(name);
+  if (t.dtype[0] != 'I' || shape.size() != 2) return tensors.rows(name, shape);
+  const auto refuse = [&](const std::string& why) {
+    throw DataError(tensors.where() + ": " + name + " " + why);
+  };
+  if (t.shape != shape)
+    refuse("has shape " + shape_text(t.shape) + ", but the model requires " + shape_text(shape));
+  const auto width = size_t(element_size(t.dtype));
+  if (width > 2) refuse("has 32-bit whole numbers, which are not supported");
+  std::vector<float> scales(size_t(shape[0]), global_scale);
+  if (const ForeignTensor* const scale = tensors.find(name + "_scale")) {
+    const int64_t count = scale->elements();
+    if (count != 1 && count != shape[0]) refuse("has no scale for each row");
+    tensors.rows(name + "_scale", scale->shape).read(0, 1, scales.data());
+    if (count == 1) std::fill(scales.begin(), scales.end(), scales[0]);
+  } else if (width == 1) {
+    refuse("has no scales");
+  }
+  for (const float scale : scales)
+    if (!(scale > 0) || !std::isfinite(scale)) refuse("has a scale that is not positive");
+  const int64_t cols = shape[1];
+  WeightRows out{shape[0], cols, {}};
+  if (width == 1) out.scale = [scales](int64_t row) { return 1 / scales[size_t(row)]; };
+  out.read = [=, scales = std::move(scales), bytes = t.bytes](int64_t first, int64_t count,
+                                                              float* to) {
+    for (int64_t i = first * cols; i < (first + count) * cols; ++i) {
+      const uint64_t bits = little_endian(bytes.substr(size_t(i) * width), width);
+      const int whole = width == 1 ? int8_t(bits) : int16_t(bits);
+      *to++ = float(whole) / scales[size_t(i / cols)];
+    }
+  };
+  return out;
+}
+
+}  // namespace tx
