@@ -61,7 +61,10 @@ size_t RequiredPhrases::come(std::string_view text, std::span<const int> tokens,
                              std::span<const int> phrase) const {
   const std::string given = text_of(phrase);
   const std::string_view words = trimmed(given);
-  if (words.empty() && !std::ranges::search(tokens, phrase).empty()) return phrase.size();
+  // std::ranges::search does not compile with clang 14.
+  if (words.empty() &&
+      std::search(tokens.begin(), tokens.end(), phrase.begin(), phrase.end()) != tokens.end())
+    return phrase.size();
   for (size_t at = 0; !words.empty() && (at = text.find(words, at)) != text.npos; ++at)
     if (is_whole(text, at, at + words.size())) return phrase.size();
   size_t begun = std::min(tokens.size(), phrase.size() - 1);
