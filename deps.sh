@@ -8,9 +8,9 @@ set -eu
 needed="g++ make cmake pkg-config git libopenblas-dev libsentencepiece-dev nlohmann-json3-dev \
 libcli11-dev libboost-test-dev libxxhash-dev libpcre2-dev zlib1g-dev"
 # Optional: oneDNN for faster bf16 matrix products, mandoc to check the manual pages, Boost.Context
-# to test the CUDA kernels without a GPU, Open MPI to train with several ranks, dpkg-dev and file
-# for make deb.
-wanted="libdnnl-dev mandoc libboost-context-dev libopenmpi-dev openmpi-bin dpkg-dev file"
+# to test the CUDA kernels without a GPU, Open MPI to train with several ranks, Node.js to test the
+# engine of live pages, dpkg-dev and file for make deb.
+wanted="libdnnl-dev mandoc libboost-context-dev libopenmpi-dev openmpi-bin nodejs dpkg-dev file"
 
 # Looks for programs, libraries and headers rather than packages: they may be installed otherwise.
 everything_is_there() {

@@ -2,8 +2,8 @@
 # Runs the tests of a build directory and prints their numbers:
 #   sh tests/check.sh BUILD [arguments of ctest, such as -L unit or -LE slow]
 # A skipped test is a failure unless it has the label gpu (no GPU), peer (no software to compare
-# with), browser (no Chromium), terminal (no pseudo-terminal), mpi (no mpirun) or wheel (no
-# auditwheel).
+# with), browser (no Chromium), node (no Node.js), terminal (no pseudo-terminal), mpi (no mpirun) or
+# wheel (no auditwheel).
 set -u
 build=${1:?"usage: tests/check.sh BUILD [ctest arguments]"}
 shift
@@ -27,13 +27,13 @@ passed=$(count ' Passed +[0-9.]+ sec$')
 skipped=$(count '\*\*\*Skipped ')
 failed=$(count '\*\*\*(Failed|Timeout|Exception|Not Run)')
 
-may_skip=$(ctest --test-dir "$build" -N -L 'gpu|peer|browser|terminal|mpi|wheel' | sed -n 's/^ *Test *#[0-9]*: //p')
+may_skip=$(ctest --test-dir "$build" -N -L 'gpu|peer|browser|node|terminal|mpi|wheel' | sed -n 's/^ *Test *#[0-9]*: //p')
 line='^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) .*\*\*\*Skipped .*'
 for name in $(sed -nE "s/$line/\1/p" "$log"); do
   case " $(echo $may_skip) " in
     *" $name "*) ;;
     *)
-      echo "$name: was skipped, which only tests labelled gpu, peer, browser, terminal, mpi or wheel may be"
+      echo "$name: was skipped, which only tests labelled gpu, peer, browser, node, terminal, mpi or wheel may be"
       status=1
       ;;
   esac

@@ -3,7 +3,7 @@
 # the file, time until the page has loaded the model, and time of a greedy translation of 15 words.
 # Two models of random weights, presets tiny and base with 8,000 tokens, whose outputs have 17
 # tokens, and MODEL if given. With TEXT, also compares the outputs of MODEL's page with those of
-# tx-decode --precision int8, and its tokens with those of tx-bpe.
+# tx-decode --precision int8, and its tokens with those of tx-bpe, in Node.js.
 #
 #   PATH=$PWD/build/bin:$PWD/build/tests:$PATH sh tests/bench/live_page.sh [SETTING=VALUE]...
 # ROUNDS=5   the median counts   MODEL=   a model   TEXT=   lines in its source language
@@ -41,4 +41,4 @@ time_page "$MODEL" "$MODEL" "${sentence:-$words}"
 [ -n "$TEXT" ] || exit 0
 tx-decode -q -m "$MODEL" --precision int8 --beam 1 --json < "$TEXT" > "$work/decoded"
 tx-bpe encode -m "$MODEL" < "$TEXT" > "$work/encoded"
-python3 "$browser/live_parity_test.py" "$work/page.html" "$TEXT" "$work/decoded" "$work/encoded" 1
+node "$browser/../node/parity_test.js" "$work/page.html" "$TEXT" "$work/decoded" "$work/encoded" 1

@@ -19,11 +19,14 @@ fail() {
 }
 
 # skip REASON: ends the script as skipped; tests/check.sh accepts this only for the labels gpu,
-# peer, browser, terminal, mpi and wheel.
+# peer, browser, node, terminal, mpi and wheel.
 skip() {
   echo "skipped: $*" >&2
   exit 77
 }
+
+# need_node: skips the script without Node.js 17 or later.
+need_node() { node -e 'new DOMException' 2> /dev/null || skip "no Node.js 17 or later here"; }
 
 # expect_status N COMMAND...: runs COMMAND, saves its outputs for the functions below, and expects
 # status N (128 + n if signal n ended it).

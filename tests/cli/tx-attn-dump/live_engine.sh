@@ -1,7 +1,7 @@
-# label: browser
+# label: node
 # The engine in the page of --live against tx-decode and tx-attn-dump: beam search, forced prefixes,
 # given targets, everything that can be changed in the model, and the values of a head.
-command -v python3 > /dev/null || skip "no python3 here"
+need_node
 . "$TX_SOURCE/tests/cli/train.sh"
 # trained RUN OPTION...
 trained() {
@@ -70,4 +70,4 @@ trained uncausal --no-causal-mask
 page uncausal uncausal --weights f16
 attention uncausal > uncausal.attention
 
-python3 "$TX_SOURCE/tests/browser/live_engine_test.py"
+node "$TX_SOURCE/tests/node/engine_test.js"

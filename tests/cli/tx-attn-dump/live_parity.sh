@@ -1,7 +1,7 @@
-# label: browser
+# label: node
 # The page of --live computes what tx-decode --precision int8 and tx-bpe do: greedy outputs, log P
 # and tokens, for models of several architectures.
-command -v python3 > /dev/null || skip "no python3 here"
+need_node
 . "$TX_SOURCE/tests/cli/train.sh"
 # same MODEL TEXT PRECISION [OPTION]...: a case for the comparison of the page of MODEL with tx-decode and
 # tx-bpe; OPTION of tx-attn-dump.
@@ -74,4 +74,4 @@ done
 
 # Not through xargs, which would change the status of a skipped test.
 # shellcheck disable=SC2046  # words
-python3 "$TX_SOURCE/tests/browser/live_parity_test.py" $(cat cases)
+node "$TX_SOURCE/tests/node/parity_test.js" $(cat cases)

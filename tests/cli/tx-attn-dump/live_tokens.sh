@@ -1,8 +1,8 @@
-# label: browser
+# label: node
 # The page of --live splits text into the tokens of tx-bpe encode, with vocabularies of every kind.
 # With TX_MULTI30K=DIR (tests/cli/examples/again.sh) on 10,000 lines, else on number words.
 . "$TX_SOURCE/tests/cli/train.sh"
-command -v python3 > /dev/null || skip "no python3 here"
+need_node
 small_text
 cat train.en train.de > text
 if [ -n "${TX_MULTI30K-}" ]; then
@@ -29,4 +29,4 @@ for model in *.model; do
   tx-attn-dump -m "$model" --html "$model.html" --live < /dev/null
   set -- "$@" "$model" "$model.html"
 done
-python3 "$TX_SOURCE/tests/browser/live_tokens_test.py" "$@"
+node "$TX_SOURCE/tests/node/tokens_test.js" "$@"
