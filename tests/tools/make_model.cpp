@@ -1,9 +1,11 @@
 // make_model FILE [OPTION VALUE]...: writes a model with random weights, for tests of tools that
 // read models. Options and defaults: seed (1), words (60: the size of a vocabulary w4, w5, ...),
-// vocabulary (a file to use instead), d_model (32), d_ff (64), heads (4), d_k (d_model / heads),
-// d_v (d_k), layers (2), max_positions (64), kind, positions, norm.
+// vocabulary (a file to use instead), layers (2), noise (0: the largest random number added to
+// biases and gains), and the keys of a configuration: d_model (32), d_ff (64), heads (4),
+// max_positions (64).
 #include <cstdio>
 #include <map>
+#include <random>
 
 #include "lib/base/error.h"
 #include "lib/checkpoint/model_file.h"
@@ -17,33 +19,59 @@ std::shared_ptr<const tx::Vocabulary> words(int size) {
   return tx::parse_vocabulary(bytes, "words");
 }
 
-int run(const std::string& path, std::map<std::string, std::string> settings) {
-  const auto number = [&](const char* name, int otherwise) {
-    return settings.count(name) ? std::stoi(settings.at(name)) : otherwise;
-  };
-  const std::shared_ptr<const tx::Vocabulary> vocabulary =
-      settings.count("vocabulary") ? tx::load_vocabulary(settings.at("vocabulary"))
-                                   : words(number("words", 60));
-  tx::ModelConfig config;
-  if (settings.count("kind")) {
-    config.kind.name = settings.at("kind");
-    if (!config.kind.valid()) throw tx::UsageError("kind " + config.kind.name + " is none");
-    config.set_kind(config.kind);
+using Settings = std::map<std::string, std::string>;
+
+std::string take(Settings& settings, const char* name, const char* otherwise) {
+  const auto found = settings.extract(name);
+  return found ? found.mapped() : otherwise;
+}
+
+tx::ModelConfig configuration(Settings& settings, int64_t vocabulary) {
+  tx::ModelConfig shape;
+  shape.kind.name = take(settings, "kind", "encoder-decoder");
+  if (!shape.kind.valid()) throw tx::UsageError("kind " + shape.kind.name + " is none");
+  shape.set_kind(shape.kind);
+  const int layers = std::stoi(take(settings, "layers", "2"));
+  tx::Json json = {{"kind", shape.kind.name},
+                   {"d_model", 32},
+                   {"d_ff", 64},
+                   {"heads", 4},
+                   {"max_positions", 64}};
+  for (size_t side = 0; side < shape.sides.size(); ++side) {
+    json[shape.names(side).vocabulary_key] = vocabulary;
+    json[shape.names(side).layers_key] = layers;
   }
-  config.set_vocabularies(vocabulary->size());
-  config.set_layers(number("layers", 2));
-  config.d_model = number("d_model", 32);
-  config.d_ff = number("d_ff", 64);
-  config.heads = number("heads", 4);
-  config.max_positions = number("max_positions", 64);
-  config.d_k = number("d_k", 0);
-  config.d_v = number("d_v", 0);
-  if (settings.count("positions")) config.positions.name = settings.at("positions");
-  if (settings.count("norm")) config.norm.name = settings.at("norm");
-  config.resolve();
+  for (const auto& [key, text] : settings) {
+    const tx::Json value = tx::Json::parse(text, nullptr, false);  // or a name
+    json[key] = value.is_discarded() ? tx::Json(text) : value;
+  }
+  return tx::ModelConfig::from_json(json, "make_model");
+}
+
+void add_noise(tx::Parameters& parameters, double largest, uint32_t seed) {
+  std::mt19937 random(seed);
+  for (const tx::ParameterEntry& e : parameters.table()) {
+    if (!e.vector) continue;
+    std::vector<float> row(size_t(e.cols));
+    const tx::Matrix at = parameters.fp32_weights(e);
+    parameters.backend()->download(row.data(), at.data, row.size() * 4);
+    for (float& x : row) x += float(largest * (double(random()) / (1u << 31) - 1));
+    parameters.backend()->upload(at.data, row.data(), row.size() * 4);
+  }
+}
+
+int run(const std::string& path, Settings settings) {
+  const auto seed = uint32_t(std::stoi(take(settings, "seed", "1")));
+  const double noise = std::stod(take(settings, "noise", "0"));
+  const int size = std::stoi(take(settings, "words", "60"));
+  const std::string file = take(settings, "vocabulary", "");
+  const std::shared_ptr<const tx::Vocabulary> vocabulary =
+      file.empty() ? words(size) : tx::load_vocabulary(file);
+  const tx::ModelConfig config = configuration(settings, vocabulary->size());
   tx::Backend backend = tx::make_backend("cpu", 1);
   tx::Parameters parameters = tx::Parameters::only_weights(backend, config, tx::DType::f32);
-  parameters.initialise(uint32_t(number("seed", 1)));
+  parameters.initialise(seed);
+  if (noise > 0) add_noise(parameters, noise, seed);
   save_model(path, parameters, {vocabulary, config.sides.size()}, tx::Json::object());
   return 0;
 }
@@ -52,7 +80,7 @@ int run(const std::string& path, std::map<std::string, std::string> settings) {
 
 int main(int argc, char** argv) {
   return tx::run_tool("make_model", [&] {
-    std::map<std::string, std::string> settings;
+    Settings settings;
     for (int i = 2; i + 1 < argc; i += 2) settings[argv[i]] = argv[i + 1];
     return run(argv[1], settings);
   });

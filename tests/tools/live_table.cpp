@@ -1,0 +1,79 @@
+// live_table: prints as JSON what the engine of pages of tx-attn-dump --live must have.
+//   fields       each key of a configuration, with the names of an enumeration, "bool" or "number"
+//   inputs       numbers; activations: by name, of these numbers
+//   config       of the rest, at the `positions`: rows of sinusoids by position encoding, rows of
+//                rotary angles by scaling; and slopes of ALiBi by number of heads
+#include <cstdio>
+
+#include "kernels/backend.h"
+#include "lib/cli/options.h"
+#include "lib/model/config.h"
+#include "lib/model/positions.h"
+
+namespace {
+
+tx::Json fields(const tx::ModelConfig& config) {
+  tx::Json out = tx::Json::object();
+  tx::visit_fields(config, [&]<class T>(const tx::ConfigField& field, const T& member) {
+    if constexpr (requires { member.name; })
+      out[field.key] = []<class E>(const tx::Named<E>&) { return tx::names_of<E>(); }(member);
+    else
+      out[field.key] = std::is_same_v<T, bool> ? "bool" : "number";
+  });
+  return out;
+}
+
+// Also those at which the kernels' exponential changes.
+std::vector<float> inputs() {
+  std::vector<float> out = {-1e30f, -100, -88.5f, -88, -87.5f, -87, 87, 88, 100, 1e30f};
+  for (int i = -1280; i <= 1280; ++i) out.push_back(float(i) * 0.0123f);
+  return out;
+}
+
+tx::Json activations(std::vector<float> x) {
+  tx::Backend backend = tx::make_backend("cpu", 1);
+  const auto width = int64_t(x.size());
+  std::vector<float> y(x.size());
+  x.resize(2 * x.size(), 1);  // gated activations are multiplied by 1
+  tx::Matrix both = matrix(x.data(), tx::DType::f32, 1, 2 * width);
+  tx::Matrix one = matrix(x.data(), tx::DType::f32, 1, width);
+  tx::Matrix out = matrix(y.data(), tx::DType::f32, 1, width);
+  tx::Json all = tx::Json::object();
+  for (const auto& [name, activation] : tx::Names<tx::Activation>::list) {
+    if (is_gated(activation))
+      backend->gate(both, activation, {}, out);
+    else
+      backend->activate(one, activation, {}, out);
+    all[name] = y;
+  }
+  return all;
+}
+
+int run() {
+  tx::ModelConfig c;
+  c.d_model = c.d_k = 16;
+  c.rotary_factor = 4;
+  const std::vector<int64_t> positions = {0, 1, 2, 17, 63, 511, 1023, 100000};
+  tx::Json sinusoids = tx::Json::object(), rotary, slopes;
+  for (const auto& [name, encoding] : tx::Names<tx::PositionEncoding>::list) {
+    c.positions = encoding;
+    for (size_t i = 0; c.sinusoids() && i < positions.size(); ++i)
+      sinusoids[name].push_back(tx::sinusoid(positions[i], c.d_model, encoding));
+  }
+  for (const auto& [name, scaling] : tx::Names<tx::RotaryScaling>::list) {
+    c.rotary_scaling = scaling;
+    for (const int64_t position : positions)
+      rotary[name].push_back(tx::rotary_row(tx::rotary_frequencies(c), position));
+  }
+  for (const int heads : {1, 2, 3, 8, 12}) slopes[std::to_string(heads)] = tx::alibi_slopes(heads);
+  const tx::Json out = {
+      {"fields", fields(c)},   {"inputs", inputs()},     {"activations", activations(inputs())},
+      {"config", c.to_json()}, {"positions", positions}, {"sinusoids", sinusoids},
+      {"rotary", rotary},      {"slopes", slopes}};
+  std::puts(tx::to_text(out).c_str());
+  return 0;
+}
+
+}  // namespace
+
+int main() { return tx::run_tool("live_table", run); }
