@@ -29,7 +29,7 @@ printf '%s\n' 'page: lib/base/*.none' 'page: lib/no_such.cpp' 'page: man/no-page
 expect_same wanted found
 
 set -- "$TX_SOURCE"/man/*.[57] "$TX_SOURCE"/man/*.1.in
-for document in README.md lib/README.md tests/bench/README.md tests/bench/RESULTS.md \
+for document in README.md lib/README.md lib/live/README.md tests/bench/README.md tests/bench/RESULTS.md \
   examples/README.md; do
   [ ! -e "$TX_SOURCE/$document" ] || set -- "$@" "$TX_SOURCE/$document"
 done
