@@ -15,6 +15,7 @@ namespace {
 tx::Json fields(const tx::ModelConfig& config) {
   tx::Json out = tx::Json::object();
   tx::visit_fields(config, [&]<class T>(const tx::ConfigField& field, const T& member) {
+    if (field.rare) return;  // --live refuses models that set them
     if constexpr (requires { member.name; })
       out[field.key] = []<class E>(const tx::Named<E>&) { return tx::names_of<E>(); }(member);
     else
