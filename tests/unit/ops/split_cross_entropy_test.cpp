@@ -108,13 +108,13 @@ BOOST_AUTO_TEST_CASE(without_recording_logits_stay) {
 }
 
 BOOST_AUTO_TEST_CASE(wrong_shapes) {
-  for (const auto& [first, count] : {std::pair<int64_t, int64_t>{0, padded + 1}, {0, 0}, {9, 3}})
+  for (const auto& part : {std::pair<int64_t, int64_t>{0, padded + 1}, {0, 0}, {9, 3}})
     BOOST_CHECK_THROW(on_ranks(1,
                                [&](tx::Communicator& ranks) {
                                  Hand hand;
-                                 split_cross_entropy(hand.context, hand.tensor(rows, padded),
-                                                     labels.data(), {first, count, vocabulary}, 0,
-                                                     nullptr, ranks);
+                                 split_cross_entropy(
+                                     hand.context, hand.tensor(rows, padded), labels.data(),
+                                     {part.first, part.second, vocabulary}, 0, nullptr, ranks);
                                }),
                       tx::Bug);
 }
