@@ -9,6 +9,7 @@ namespace tx {
 void DumpOptions::describe(Options& options) {
   // Only an encoder-decoder has translations and cross-attention.
   const auto of_both = of_kinds({ModelKind::encoder_decoder});
+  const std::vector<Condition> averages = {{"--average", "heads"}, {"--average", "all"}};
   options.group("Input");
   options
       .add("-m,--model", models, "FILE", "model file or run directory",
@@ -24,8 +25,7 @@ void DumpOptions::describe(Options& options) {
       .input()
       .is_mode("it needs no model and no text; only --out, --format and --digits go with it");
   options.positional("FILE", files, "text, plain or gzip", "With --live, sentences to choose from.")
-      .input()
-      .default_is("standard input; none with --live")
+      .or_standard_input("--live")
       .goes_with({"--live"});
   translator.describe_heads(options);
   options
@@ -59,12 +59,12 @@ void DumpOptions::describe(Options& options) {
       .excludes({"--heatmap"}, "a map is text");
   options.add("--dtype", dtype, "f32|f16", "number type of arrays")
       .one_of({"f32", "f16"})
-      .needs({"--format safetensors"});
+      .needs({{"--format", "safetensors"}});
   options.add("--digits", digits, "N", "decimal places of numbers")
       .range(1, 9)
       .goes_with({"--qkv"})
       .excludes({"--heatmap", "--html", "--svg"}, "a map shows shades; digits are for records")
-      .excludes({"--format safetensors"}, "its numbers are not rounded to digits")
+      .excludes({{"--format", "safetensors"}}, "its numbers are not rounded to digits")
       .excludes({"--align"});
   options.add("--top", selection.top, "N", "keep only the N largest entries of each row")
       .at_least(1)
@@ -80,22 +80,23 @@ void DumpOptions::describe(Options& options) {
           "sqrt(d_k); importance: the loss without each head and the gradient of its gate, in "
           "fp32.")
       .one_of({"heads", "pairs", "scores", "importance"})
-      .excludes({"--heatmap", "--html", "--what", "--top", "--average heads", "--average all",
-                 "--format safetensors"});
+      .excludes({"--heatmap", "--html", "--what", "--top"})
+      .excludes(averages)
+      .excludes({{"--format", "safetensors"}});
   options.at("shift").needs(of_kinds({ModelKind::encoder_decoder, ModelKind::decoder}));
   for (const char* name : {"words", "shift"})
     options.at(name)
-        .excludes({"--stats scores"}, "scores are between tokens")
-        .excludes({"--stats importance"}, "losses are of whole lines");
-  options.at("shift").excludes({"--stats pairs"}, "it only moves rows");
+        .excludes({{"--stats", "scores"}}, "scores are between tokens")
+        .excludes({{"--stats", "importance"}}, "losses are of whole lines");
+  options.at("shift").excludes({{"--stats", "pairs"}}, "it only moves rows");
   options
       .flag(
           "--align", align, "write token or word alignments instead, such as 0-0 1-2",
           "Uses the mean of the selected layers and heads of cross attention, by default all heads "
           "of the last layer.")
       .needs(of_both)
-      .excludes({"--heatmap", "--html", "--stats", "--what", "--top", "--format", "--average heads",
-                 "--average all"});
+      .excludes({"--heatmap", "--html", "--stats", "--what", "--top", "--format"})
+      .excludes(averages);
   options
       .add("--align-dev", align_dev, "FILE", "choose the head that aligns this text best",
            "Lines are source, target and links, separated by tabs. Of the selected heads, and "
@@ -119,7 +120,7 @@ void DumpOptions::describe(Options& options) {
            "keys and values, which makes it smaller.")
       .output()
       .goes_with({"--live"})
-      .excludes({"--heatmap", "--format safetensors", "--top", "--shift"})
+      .excludes({"--heatmap", {"--format", "safetensors"}, "--top", "--shift"})
       .excludes({"--words"}, "a page shows both tokens and words");
   options
       .add(
@@ -149,8 +150,8 @@ void DumpOptions::describe(Options& options) {
           "By default all heads of the last layer of cross-attention, or of the attention that the "
           "model has.")
       .output()
-      .excludes(
-          {"--heatmap", "--html", "--stats", "--align", "--what", "--top", "--format safetensors"});
+      .excludes({"--heatmap", "--html", "--stats", "--align", "--what", "--top"})
+      .excludes({{"--format", "safetensors"}});
   options
       .add("--token", token, "TEXT|N", "draw only the lines of one query",
            "The text of a token or, with --words, of a word; or its number, from 0.")

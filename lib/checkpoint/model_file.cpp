@@ -300,15 +300,14 @@ Json defaults_of_model(const std::string& path) {
   return defaults_of(provenance_of(SafetensorsReader(resolve_model(path), expected_model)));
 }
 
-std::vector<std::string> of_kinds(std::initializer_list<ModelKind> kinds) {
-  std::vector<std::string> out;
-  for (const ModelKind kind : kinds)
-    out.push_back(std::string(kind_fact).append(" ").append(name_of_value(kind)));
+std::vector<Condition> of_kinds(std::initializer_list<ModelKind> kinds) {
+  std::vector<Condition> out;
+  for (const ModelKind kind : kinds) out.emplace_back(kind_fact, name_of_value(kind), true);
   return out;
 }
 
 void check_kind(const Options& options, ModelKind kind, const std::string& path) {
-  options.check_fact(kind_fact, name_of_value(kind), path + " is of kind " + name_of_value(kind));
+  options.check_fact(of_kinds({kind}).front(), path + " is of kind " + name_of_value(kind));
 }
 
 }  // namespace tx

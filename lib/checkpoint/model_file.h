@@ -101,8 +101,8 @@ std::string describe_file(const ModelReader& model);
 
 // The kind in the header of a model (resolve_model()), without reading the rest of the file.
 ModelKind kind_of_model(const std::string& path);
-// Conditions for Option::needs(): {"a model of kind decoder", ...}.
-std::vector<std::string> of_kinds(std::initializer_list<ModelKind> kinds);
+// Conditions for Option::needs(): "a model of kind decoder", ...
+std::vector<Condition> of_kinds(std::initializer_list<ModelKind> kinds);
 // UsageError if an option on the command line needs a model of another kind than `path`.
 void check_kind(const Options& options, ModelKind kind, const std::string& path);
 

@@ -10,21 +10,6 @@ namespace tx {
 
 namespace {
 
-// Splits "--schedule paper" into "--schedule" and "paper", and the fact "a model of kind decoder"
-// into "a model of kind" and "decoder". `value` is empty for a name alone.
-struct Condition {
-  explicit Condition(const std::string& words) {
-    fact = !words.starts_with("--") && words.find(' ') != words.npos;
-    const size_t space = fact ? words.rfind(' ') : words.find(' ');
-    name = words.substr(0, space);
-    if (name.size() < words.size()) value = words.substr(space + 1);
-  }
-  std::string name, value;
-  bool fact;
-};
-
-bool is_fact(const std::string& words) { return Condition(words).fact; }
-
 // Whether the command line turns off what --config turned on: this is always allowed.
 bool is_taken_back(const Option& option) {
   const Json& before = option.file_value;
@@ -60,13 +45,12 @@ bool conflicts(const Option& other, const std::string& value, const Option& opti
   return is_active(other) || (is_active(option) && must_apply(other));
 }
 
-// {"--sample", "--metric chrf", "--metric ter"} as "--sample, --metric chrf or ter".
-std::string alternatives(const std::vector<std::string>& words) {
+// "--sample, --metric chrf or ter".
+std::string alternatives(const std::vector<Condition>& list) {
   std::string out, before;
-  for (const std::string& word : words) {
-    const Condition c(word);
-    if (!out.empty()) out += &word == &words.back() ? " or " : ", ";
-    out += c.name == before ? c.value : word;
+  for (const Condition& c : list) {
+    if (!out.empty()) out += &c == &list.back() ? " or " : ", ";
+    out += c.name == before ? c.value : c.text();
     before = c.name;
   }
   return out;
@@ -75,27 +59,23 @@ std::string alternatives(const std::vector<std::string>& words) {
 void require(bool met, const Option& option, const char* relation, const Conditions& conditions,
              const std::string& advice) {
   if (met) return;
-  throw UsageError(typed_title(option) + relation + alternatives(conditions.words) + ": " +
+  throw UsageError(typed_title(option) + relation + alternatives(conditions.list) + ": " +
                    (conditions.advice.empty() ? advice : conditions.advice));
 }
 
-// Whether the option is an input that is not given and therefore standard input, by its
-// default_is(). An option without what it needs, or beside a mode, is not read.
+// Whether the option is an input that is not given and therefore standard input. An option without
+// what it needs, or beside a mode, is not read.
 bool is_standard_input_by_default(const Option& option,
                                   const std::vector<std::unique_ptr<Option>>& options) {
-  constexpr std::string_view begin = "standard input", but = "; none with ";
-  std::string_view text = option.default_text;
-  if (!text.starts_with(begin) || !values::texts(option.field).empty()) return false;
-  text.remove_prefix(begin.size());
-  const auto met = [&](const std::string& words) {
-    const Condition c(words);
+  if (!option.standard_input || !values::texts(option.field).empty()) return false;
+  const auto met = [&](const Condition& c) {
     return c.fact || std::ranges::any_of(options, [&](const auto& other) {
              return "--" + other->long_name() == c.name && holds(*other, c.value);
            });
   };
-  return !(text.starts_with(but) && met(std::string(text.substr(but.size())))) &&
+  return !met(option.standard_input->c_str()) &&
          std::ranges::all_of(option.needed,
-                             [&](const auto& c) { return std::ranges::any_of(c.words, met); }) &&
+                             [&](const auto& c) { return std::ranges::any_of(c.list, met); }) &&
          std::ranges::none_of(options, [](const auto& o) { return o->mode && is_active(*o); });
 }
 
@@ -136,8 +116,8 @@ bool values::is_on(const Option& option) {
 std::vector<std::string> values::needs(const std::vector<Conditions>& needed, bool facts) {
   std::vector<std::string> out;
   for (const Conditions& c : needed)
-    if (!is_fact(c.words.front()) || (facts && c.words.size() == 1))
-      out.push_back("needs " + alternatives(c.words));
+    if (!c.list.front().fact || (facts && c.list.size() == 1))
+      out.push_back("needs " + alternatives(c.list));
   return out;
 }
 
@@ -155,33 +135,29 @@ void Options::check_modes() const {
 }
 
 void Options::check(const std::vector<std::string>& open) const {
-  const auto other = [&](const std::string& words) -> const Option& {
-    const Condition c(words);
+  const auto other = [&](const Condition& c) -> const Option& {
     const Option* found = find(c.name.starts_with("--") ? c.name.substr(2) : c.name);
     if (!found) throw Bug("a condition names an option that exists", __FILE__, __LINE__);
     return *found;
   };
-  const auto is_open = [&](const std::string& words) {
-    return is_fact(words) || std::count(open.begin(), open.end(), other(words).long_name()) > 0;
+  const auto is_open = [&](const Condition& c) {
+    return c.fact || std::count(open.begin(), open.end(), other(c).long_name()) > 0;
   };
-  const auto met = [&](const std::string& words) {
-    return is_open(words) || holds(other(words), Condition(words).value);
-  };
+  const auto met = [&](const Condition& c) { return is_open(c) || holds(other(c), c.value); };
   const auto check_one = [&](const Option& option, const auto& needed, const auto& excluded) {
     for (const Conditions& c : needed) {
-      const bool any = std::any_of(c.words.begin(), c.words.end(), met);
-      const std::string& word = c.words.front();
-      const bool off = c.words.size() == 1 && !is_fact(word) && other(word).given;
-      const std::string choice = off                   ? "give that another value"
-                                 : c.words.size() == 1 ? "add it"
-                                                       : "choose one of them";
-      require(any || !must_apply(option), option, " needs ", c,
+      const bool one = c.list.size() == 1;
+      const bool off = one && !c.list.front().fact && other(c.list.front()).given;
+      const std::string choice = off   ? "give that another value"
+                                 : one ? "add it"
+                                       : "choose one of them";
+      require(std::ranges::any_of(c.list, met) || !must_apply(option), option, " needs ", c,
               choice + ", or leave " + typed_title(option) + " out");
     }
     for (const Conditions& c : excluded) {
-      for (const std::string& word : c.words) {
-        const bool clash = !is_open(word) && conflicts(other(word), Condition(word).value, option);
-        require(!clash || !must_apply(option), option, " cannot be used with ", {{word}, c.advice},
+      for (const Condition& each : c.list) {
+        const bool clash = !is_open(each) && conflicts(other(each), each.value, option);
+        require(!clash || !must_apply(option), option, " cannot be used with ", {{each}, c.advice},
                 "leave one of them out");
       }
     }
@@ -195,16 +171,11 @@ void Options::check(const std::vector<std::string>& open) const {
   check_standard_input(options_);
 }
 
-void Options::check_fact(const std::string& fact, const std::string& value,
-                         const std::string& because) const {
+void Options::check_fact(const Condition& fact, const std::string& because) const {
   const auto check_one = [&](const Option& option, const std::vector<Conditions>& needed) {
-    for (const Conditions& c : needed) {
-      const Condition first(c.words.front());
-      if (!first.fact || first.name != fact) continue;
-      const std::string wanted = fact + " " + value;
-      require(std::count(c.words.begin(), c.words.end(), wanted) > 0, option, " needs ",
-              {c.words, because}, "");
-    }
+    for (const Conditions& c : needed)
+      if (c.list.front().name == fact.name)
+        require(std::ranges::count(c.list, fact) > 0, option, " needs ", {c.list, because}, "");
   };
   for (const auto& option : options_) {
     if (!option->given) continue;

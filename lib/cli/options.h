@@ -35,18 +35,27 @@ struct Field : FieldPointer {
   requires std::is_constructible_v<FieldPointer, T*> Field(T& field) : FieldPointer(&field) {}
 };
 
+// A condition on another option, or on a fact that the tool learns later: check_fact().
+struct Condition {
+  Condition(const char* option, std::string wanted = "", bool is_fact = false)
+      : name(option), value(std::move(wanted)), fact(is_fact) {}
+  bool operator==(const Condition&) const = default;
+  std::string text() const { return value.empty() ? name : name + " " + value; }
+  std::string name;   // "--metric"; of a fact "a model of kind"
+  std::string value;  // the option has this value, or its list contains it
+  bool fact;
+};
+
 // Other options that an option needs or excludes.
 struct Conditions {
-  std::vector<std::string> words;
+  std::vector<Condition> list;
   std::string advice;
 };
 
 // An option that would have no effect is an error if the user gives it, whatever its value, also as
-// --no-NAME. A condition is written as on the command line:
-//   "--sample"      needs(): that option is on (not false, empty or 0), for whatever reason;
-//                   excludes(): it was given, or a preset or --config turned it on
-//   "--metric ter"  that option has this value, or its list contains it
-//   "a model of kind decoder"  a fact that the tool learns later and passes to check_fact()
+// --no-NAME. A condition without a value, such as "--sample", holds
+//   for needs():    if that option is on (not false, empty or 0), for whatever reason;
+//   for excludes(): if it was given, or a preset or --config turned it on.
 // needs() requires any one of the conditions, excludes() none of them; `advice` replaces the
 // default end of the message. --help and the man page show the options that an option needs, and
 // the fact that a group needs if it is a single one; they do not show exclusions. An option may
@@ -56,11 +65,11 @@ struct Conditional {
   std::vector<Conditions> needed, excluded;
   std::vector<std::string> modes;
 
-  T& needs(std::vector<std::string> any, std::string advice = "") {
+  T& needs(std::vector<Condition> any, std::string advice = "") {
     needed.push_back({std::move(any), std::move(advice)});
     return static_cast<T&>(*this);
   }
-  T& excludes(std::vector<std::string> none, std::string advice = "") {
+  T& excludes(std::vector<Condition> none, std::string advice = "") {
     excluded.push_back({std::move(none), std::move(advice)});
     return static_cast<T&>(*this);
   }
@@ -91,7 +100,8 @@ struct Option : Conditional<Option> {
   bool given = false;      // set by parse()
   bool from_file = false;  // set by from_json()
   std::string default_text;
-  Json start;       // the field's value when the option was added
+  std::optional<std::string> standard_input;  // set by or_standard_input(): `except`
+  Json start;                                 // the field's value when the option was added
   Json file_value;  // from_json()'s value of an option that was given; null if there is none
   std::string mode_advice;
 
@@ -115,6 +125,11 @@ struct Option : Conditional<Option> {
   // The value names files: parse() refuses an output that is also an input (lib/base/outputs.h).
   Option& input() { return set(&Option::file, FileRole::input); }
   Option& output() { return set(&Option::file, FileRole::output); }
+  // An input that is standard input if it is not given, unless the option `except` is on.
+  Option& or_standard_input(const std::string& except = "") {
+    default_text = "standard input" + (except.empty() ? "" : "; none with " + except);
+    return input().set(&Option::standard_input, except);
+  }
   Option& is_mode(std::string advice = "leave one of them out") {
     return set(&Option::mode, true).set(&Option::mode_advice, std::move(advice));
   }
@@ -165,10 +180,9 @@ class Options {
   bool parse(int argc, const char* const* argv, const Configure& configure = {});
   // Checks the conditions of all options, except conditions on the options named in `open`.
   void check(const std::vector<std::string>& open = {}) const;
-  // Checks the conditions on a fact: check_fact("a model of kind", "decoder", "m.safetensors is of
-  // kind decoder"). A given option that needs another value is a UsageError that ends in `because`.
-  void check_fact(const std::string& fact, const std::string& value,
-                  const std::string& because) const;
+  // Checks the conditions on a fact. A given option that needs another value is a UsageError that
+  // ends in `because`, such as "m.safetensors is of kind decoder".
+  void check_fact(const Condition& fact, const std::string& because) const;
   bool given(const std::string& long_name) const;
   bool chosen(const std::string& long_name) const;  // given, or in a file of from_json()
   // Takes from `of`, whose options set other fields, which were given, to what a file set them, and

@@ -79,16 +79,16 @@ void ConvertOptions::describe(Options& options) {
            "It limits the length of sentences in the other program. Learned positions are written "
            "unchanged.")
       .range(2, 1 << 20)
-      .needs({"--to ctranslate2", "--to marian", "--to llama"});
+      .needs({{"--to", "ctranslate2"}, {"--to", "marian"}, {"--to", "llama"}});
   options
       .add("--source-language", languages.source, "NAME",
            "default source language (multilingual models), such as eng_Latn",
            "tx-decode --describe lists the names.")
-      .excludes({"--to ctranslate2", "--to marian", "--to llama"});
+      .excludes({{"--to", "ctranslate2"}, {"--to", "marian"}, {"--to", "llama"}});
   options
       .add("--target-language", languages.target, "NAME",
            "default target language (multilingual models)")
-      .excludes({"--to ctranslate2", "--to marian", "--to llama"});
+      .excludes({{"--to", "ctranslate2"}, {"--to", "marian"}, {"--to", "llama"}});
   options.flag("-q,--quiet", quiet, "do not report what was written");
 }
 

@@ -133,8 +133,8 @@ void MetricOptions::describe(Options& options) {
       .alias("--metrics")
       .excludes({"--from-stats"});
   for (const auto& kind : kinds_) {
-    Names conditions;
-    for (const std::string& name : kind->title.names) conditions.push_back("--metric " + name);
+    std::vector<Condition> conditions;
+    for (const std::string& name : kind->title.names) conditions.emplace_back("--metric", name);
     options.group(kind->title.heading).needs(conditions).excludes({"--from-stats"});
     kind->describe(options);
   }

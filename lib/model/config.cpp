@@ -251,10 +251,12 @@ void ModelOptions::describe(Options& options) {
   options.at("kv-heads").default_is("heads");
   options.at("window").default_is("all");
   for (const char* name : {"rotary-base", "rotary-scaling"})
-    options.at(name).needs({"--positions rotary"});
+    options.at(name).needs({{"--positions", "rotary"}});
   options.at("rotary-factor")
-      .needs({"--rotary-scaling linear", "--rotary-scaling ntk", "--rotary-scaling llama3"});
-  options.at("max-positions").needs({"--positions learned"});
+      .needs({{"--rotary-scaling", "linear"},
+              {"--rotary-scaling", "ntk"},
+              {"--rotary-scaling", "llama3"}});
+  options.at("max-positions").needs({{"--positions", "learned"}});
 }
 
 void ModelOptions::apply_layers(const Options& options) {

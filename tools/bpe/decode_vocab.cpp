@@ -11,7 +11,7 @@ void TextOptions::describe(Options& options) {
   options.flag("--strict", strict, "stop at the first line that is not valid UTF-8",
                "Otherwise invalid bytes become U+FFFD and are counted in a warning.");
   options.threads(threads, "Does not change the result.");
-  options.positional("FILE", files, "text, plain or gzip").input().default_is("standard input");
+  options.positional("FILE", files, "text, plain or gzip").or_standard_input();
 }
 
 TextReader TextOptions::open() const {

@@ -81,15 +81,15 @@ void TrainCommand::describe(Options& options) {
       .add("--character-coverage", training.character_coverage, "SHARE",
            "share of the text's characters that become tokens")
       .range(0.98, 1)
-      .excludes({"--type words"})
+      .excludes({{"--type", "words"}})
       .more("The rest is encoded as bytes.");
   options
       .add("--user-symbols", symbols, "FILE", "tokens that are never split or merged, one per line",
            "The longest match wins. They count towards --vocab-size.")
       .input()
-      .excludes({"--type words"});
+      .excludes({{"--type", "words"}});
   options.flag("--split-digits", training.split_digits, "make each digit a token")
-      .excludes({"--type words"});
+      .excludes({{"--type", "words"}});
   options
       .add(
           "--normalization", training.normalization, "identity|nfkc|nmt_nfkc",
@@ -98,7 +98,7 @@ void TrainCommand::describe(Options& options) {
           "U+FEFF and U+FFFD to spaces, deletes control characters and keeps U+FF5E. tx-bpe decode "
           "cannot undo either.")
       .one_of({"identity", "nfkc", "nmt_nfkc"})
-      .excludes({"--type words"});
+      .excludes({{"--type", "words"}});
   options.add("--sample", sample, "N", "learn from a random sample of N lines")
       .at_least(1)
       .default_is("every line")

@@ -102,7 +102,7 @@ void BleuOptions::describe(Options& options, StoredOptions& stored) {
                       "smoothing value; the default is 0.1 with floor, 1 with add-k")
                  .range(0, 1e9)
                  .alias("-sv")
-                 .needs({"--smooth floor", "--smooth add-k"}));
+                 .needs({{"--smooth", "floor"}, {"--smooth", "add-k"}}));
   stored.add(
       "max_order",
       options.add("--max-order", max_order, "N", "maximum n-gram order").range(1, max_orders));

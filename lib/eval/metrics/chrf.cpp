@@ -35,7 +35,7 @@ void ChrfOptions::describe(Options& options, StoredOptions& stored) {
       options.add("--chrf-word-order", word_order, "N", "maximum word n-gram order; 2 is chrF++")
           .range(0, 100)
           .alias("-cw")
-          .needs({"--metric chrf"}, "chrf++ has word order 2; use chrf for another"));
+          .needs({{"--metric", "chrf"}}, "chrf++ has word order 2; use chrf for another"));
   stored.add("beta", options.add("--chrf-beta", beta, "N", "weight of recall relative to precision")
                          .range(0, 1000));
   const Option& space_option =

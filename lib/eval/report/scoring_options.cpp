@@ -14,8 +14,7 @@ void describe_input(Options& options, ScoringOptions& o) {
   options
       .add("-i,--input", files.systems, "FILE", "hypotheses of one system",
            "Repeat -i for each further system: -i a -i b.")
-      .input()
-      .default_is("standard input; none with --from-stats");
+      .or_standard_input("--from-stats");
   options
       .add("--num-refs", files.tab_references, "N",
            "references per line of one file, separated by tabs",

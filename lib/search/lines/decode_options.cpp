@@ -36,7 +36,7 @@ void DecodeOptions::describe_input(Options& options) {
   const auto searching = of_kinds({ModelKind::encoder_decoder, ModelKind::decoder});
   options.group("Input");
   translator.describe_models(options);
-  options.positional("FILE", files, "text, plain or gzip").input().default_is("standard input");
+  options.positional("FILE", files, "text, plain or gzip").or_standard_input();
   options.flag("--pieces", tokens, "read and write tokens, as tx-bpe encode prints them, not text")
       .needs(searching)
       .excludes({"--ids"});

@@ -6,7 +6,7 @@
 namespace tx {
 namespace {
 
-const std::vector<std::string> one_text = {"--kind decoder", "--kind encoder", "--denoise"};
+const std::vector<Condition> one_text = {{"--kind", "decoder"}, {"--kind", "encoder"}, "--denoise"};
 
 // --kind, in the group of the model's options.
 void describe_kind(Options& o, std::string& kind) {
@@ -14,14 +14,14 @@ void describe_kind(Options& o, std::string& kind) {
         "encoder-decoder: a translation model (the paper); decoder: a language model; encoder: a "
         "masked language model. The last two train on one text, --src; see LANGUAGE MODELS.")
       .one_of(names_of<ModelKind>());
-  o.at("encoder-layers").excludes({"--kind decoder"}, "it has no encoder");
-  o.at("decoder-layers").excludes({"--kind encoder"}, "it has no decoder");
+  o.at("encoder-layers").excludes({{"--kind", "decoder"}}, "it has no encoder");
+  o.at("decoder-layers").excludes({{"--kind", "encoder"}}, "it has no decoder");
 }
 
 void describe_documents(Options& o, TrainOptions& t) {
   o.flag("--denoise", t.denoise, "train on --src alone by span corruption, as T5",
          "The model learns to restore the missing spans of one text; see tx-train-methods(7).")
-      .excludes({"--kind decoder", "--kind encoder"}, "it needs an encoder and a decoder")
+      .excludes({{"--kind", "decoder"}, {"--kind", "encoder"}}, "it needs an encoder and a decoder")
       .excludes({"--bpe-dropout"}, "source and target are parts of one text");
   o.add("--documents", t.documents, "lines|paragraphs", "what counts as one document of --src",
         "lines: each line; paragraphs: the lines up to a blank line, joined by spaces.")
@@ -35,7 +35,7 @@ void describe_documents(Options& o, TrainOptions& t) {
   o.flag("--cross-documents", t.cross_documents, "let sequences cross document boundaries",
          "The documents are concatenated with </s> <s> between them, and every sequence but the "
          "last has --context tokens.")
-      .needs({"--kind decoder"})
+      .needs({{"--kind", "decoder"}})
       .excludes({"--bpe-dropout"},
                 "documents longer than --context keep the standard segmentation");
 }
@@ -164,7 +164,7 @@ void describe_machine(Options& o, TrainOptions& t) {
   o.flag("--tune", t.tune, "time the GPU's matrix-product algorithms, use the fastest",
          "Takes some seconds at the start. A resumed run keeps the choice; another run may choose "
          "differently and then differs in the last bits.")
-      .excludes({"--device cpu"});
+      .excludes({{"--device", "cpu"}});
   o.add("--memory", t.memory, "SIZE", "memory limit, e.g. 2G or 800M", "See MEMORY.")
       .goes_with({"--resume"});
   o.flag("-q,--quiet", t.quiet, "print no progress",
@@ -243,10 +243,10 @@ void describe_regularisation(Options& o, TrainOptions& t) {
       .excludes({"--guided-alignment"});
   o.add("--consistency-weight", t.consistency_weight, "X", "weight of the divergence")
       .range(0.001, 1000)
-      .needs({"--consistency simcut", "--consistency rdrop"});
+      .needs({{"--consistency", "simcut"}, {"--consistency", "rdrop"}});
   o.add("--cutoff", t.cutoff, "P", "share of the embeddings that --consistency simcut omits")
       .range(0, 0.99)
-      .needs({"--consistency simcut"});
+      .needs({{"--consistency", "simcut"}});
 }
 
 void describe_optimizer(Options& o, TrainOptions& t) {
@@ -263,25 +263,25 @@ void describe_optimizer(Options& o, TrainOptions& t) {
       .one_of({"paper", "inverse-sqrt", "cosine", "linear", "constant"});
   o.add("--lr", t.lr, "RATE", "peak learning rate of all schedules but paper")
       .at_least(0)
-      .excludes({"--schedule paper"},
+      .excludes({{"--schedule", "paper"}},
                 "scale it with --lr-factor, or choose --schedule inverse-sqrt");
   if (t.lr == 0) o.at("lr").default_is("");
   o.add("--lr-factor", t.lr_factor, "X", "factor of --schedule paper")
       .at_least(0)
-      .needs({"--schedule paper"});
+      .needs({{"--schedule", "paper"}});
   o.add("--warmup", t.warmup, "STEPS", "warm-up steps").at_least(0);
   o.add("--beta1", t.beta1, "X", "Adam's beta1")
       .range(0, 1)
-      .needs({"--optimizer adam", "--optimizer muon"});
+      .needs({{"--optimizer", "adam"}, {"--optimizer", "muon"}});
   o.add("--beta2", t.beta2, "X", "Adam's beta2")
       .range(0, 1)
-      .needs({"--optimizer adam", "--optimizer muon"});
+      .needs({{"--optimizer", "adam"}, {"--optimizer", "muon"}});
   o.add("--epsilon", t.epsilon, "X", "Adam's epsilon")
       .at_least(0)
-      .needs({"--optimizer adam", "--optimizer muon"});
+      .needs({{"--optimizer", "adam"}, {"--optimizer", "muon"}});
   o.add("--momentum", t.momentum, "X", "momentum of the matrices under Muon")
       .range(0, 0.9999)
-      .needs({"--optimizer muon"});
+      .needs({{"--optimizer", "muon"}});
   o.add("--clip-norm", t.clip_norm, "X", "maximum gradient norm; 0: no clipping").at_least(0);
 }
 
@@ -337,7 +337,7 @@ void TrainOptions::describe_validation(Options& o) {
   o.add("--valid-lines", valid_lines, "N", "lines translated for bleu and chrf; 0: all",
         "The first N lines of the files, including those that --max-length drops.")
       .at_least(0)
-      .needs({"--valid-metric bleu", "--valid-metric chrf"});
+      .needs({{"--valid-metric", "bleu"}, {"--valid-metric", "chrf"}});
   o.add("--valid-command", valid_command, "COMMAND",
         "shell command that prints the score of the model in $MODEL",
         "Its score replaces --valid-metric; see VALIDATION.")
@@ -354,7 +354,7 @@ void TrainOptions::describe_guidance(Options& o) {
         "One line per pair in Pharaoh format, e.g. 0-0 1-2; see tx-train-methods(7).")
       .input()
       .goes_with({"--resume"})
-      .excludes({"--kind decoder", "--kind encoder"}, "it has no cross-attention")
+      .excludes({{"--kind", "decoder"}, {"--kind", "encoder"}}, "it has no cross-attention")
       .excludes({"--denoise"}, "one text has no word alignments");
   o.add("--guided-head", guided_head, "LAYER.HEAD", "the cross-attention head to train",
         "Layers and heads count from 0. Default: head 0 of the last layer.")

@@ -23,10 +23,12 @@ struct Tool {
     options.add("--metric", metric, "NAMES", "metrics")
         .list_of({"bleu", "chrf", "ter"})
         .also({"f"});
-    options.add("--beta", beta, "X", "beta").needs({"--metric chrf", "--metric ter"}).alias("--b");
+    options.add("--beta", beta, "X", "beta")
+        .needs({{"--metric", "chrf"}, {"--metric", "ter"}})
+        .alias("--b");
     options.add("--beam", beam, "N", "beam").excludes({"--sample"}).range(1, 9);
     options.add("--schedule", schedule, "NAME", "schedule");
-    options.add("--lr", lr, "X", "rate").excludes({"--schedule paper"}, "take --lr-factor");
+    options.add("--lr", lr, "X", "rate").excludes({{"--schedule", "paper"}}, "take --lr-factor");
     options.flag("--sample", sample, "sample");
     options.flag("--heatmap", heatmap, "draw");
     options.add("--nbest", nbest, "N", "outputs");
@@ -121,8 +123,8 @@ BOOST_AUTO_TEST_CASE(a_group_speaks_for_its_options) {
   std::string metric = "bleu";
   int order = 6, digits = 1;
   options.add("--metric", metric, "NAME", "metric");
-  options.group("chrF").needs({"--metric chrf"}).excludes({"--digits"});
-  options.add("--order", order, "N", "order").needs({"--digits", "--metric chrf"});
+  options.group("chrF").needs({{"--metric", "chrf"}}).excludes({"--digits"});
+  options.add("--order", order, "N", "order").needs({"--digits", {"--metric", "chrf"}});
   options.group("Other");
   options.add("--digits", digits, "N", "digits");
   BOOST_TEST(options.help_text(true).find("\nchrF (needs --metric chrf):\n") != std::string::npos);
@@ -176,10 +178,7 @@ BOOST_AUTO_TEST_CASE(standard_input_is_one_of_the_inputs) {
     options.add("--matrices", matrices, "FILE", "matrices").input().is_mode();
     options.flag("--live", live, "live");
     options.flag("--no-text", counts, "count");
-    options.positional("FILE", files, "text")
-        .input()
-        .default_is("standard input; none with --live");
-    options.at("FILE").needs({"--no-text"});
+    options.positional("FILE", files, "text").or_standard_input("--live").needs({"--no-text"});
     words.insert(words.begin(), "tx-x");
     return message_of<UsageError>([&] { options.parse(int(words.size()), words.data()); });
   };
@@ -202,14 +201,15 @@ BOOST_AUTO_TEST_CASE(a_fact_is_checked_when_it_is_known) {
   Options options("tx-x", "facts");
   int beam = 4;
   bool echo = false;
-  options.add("--beam", beam, "N", "beam").needs({"a model of kind a", "a model of kind b"});
-  options.group("B").needs({"a model of kind b"});
-  options.flag("--echo", echo, "echo").needs({"a model of kind b"});
+  const Condition a("a model of kind", "a", true), b("a model of kind", "b", true);
+  options.add("--beam", beam, "N", "beam").needs({a, b});
+  options.group("B").needs({b});
+  options.flag("--echo", echo, "echo").needs({b});
   const char* words[] = {"tx-x", "--beam", "4"};
   BOOST_TEST(options.parse(3, words));
-  options.check_fact("a model of kind", "a", "M is of kind a");  // --echo was not typed
+  options.check_fact(a, "M is of kind a");  // --echo was not typed
   BOOST_TEST(message_of<UsageError>([&] {
-               options.check_fact("a model of kind", "c", "M is of kind c");
+               options.check_fact({"a model of kind", "c", true}, "M is of kind c");
              }) == "--beam needs a model of kind a or b: M is of kind c");
   const std::string help = options.help_text(true);
   BOOST_TEST(help.find("beam (default 4)\n") != std::string::npos);

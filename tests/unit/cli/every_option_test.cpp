@@ -10,6 +10,7 @@
 #include "lib/attention/options.h"
 #include "lib/base/error.h"
 #include "lib/checkpoint/average.h"
+#include "lib/checkpoint/model_file.h"
 #include "lib/convert/convert.h"
 #include "lib/eval/report/scoring.h"
 #include "lib/report/report.h"
@@ -84,11 +85,9 @@ const Option* find(const Options& options, const std::string& name) {
   return nullptr;
 }
 
-// How the condition can be met: "--metric ter", or every form of an option named without a value.
-std::vector<Words> meeting(const Options& options, const std::string& condition) {
-  const size_t space = condition.find(' ');
-  if (space != condition.npos) return {{condition.substr(0, space), condition.substr(space + 1)}};
-  return forms(*find(options, condition));
+// How the condition can be met: by its value, or by every form of the option.
+std::vector<Words> meeting(const Options& options, const Condition& c) {
+  return c.value.empty() ? forms(*find(options, c.name)) : std::vector<Words>{{c.name, c.value}};
 }
 
 bool is_off(const Words& words) { return words.front().starts_with("--no-"); }
@@ -133,8 +132,6 @@ void for_each_condition(const Options& options, bool needed, const F& f) {
   }
 }
 
-bool is_fact(const std::string& word) { return word.starts_with("a model of kind "); }
-
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(options_that_exclude_each_other) {
@@ -142,9 +139,9 @@ BOOST_AUTO_TEST_CASE(options_that_exclude_each_other) {
   for (const auto& tool : tools)
     tool([&](Options& options) {
       for_each_condition(options, false, [&](const Option& option, const Conditions& c) {
-        for (const std::string& word : c.words)
+        for (const Condition& one : c.list)
           for (const Words& own : forms(option))
-            for (const Words& other : meeting(options, word)) {
+            for (const Words& other : meeting(options, one)) {
               if (is_off(own) && is_off(other)) continue;
               const Words words = joined({own, other});
               const std::string text = message(tool, words);
@@ -161,20 +158,19 @@ BOOST_AUTO_TEST_CASE(options_without_what_they_need) {
   for (const auto& tool : tools)
     tool([&](Options& options) {
       for_each_condition(options, true, [&](const Option& option, const Conditions& c) {
-        if (std::ranges::count(c.words, name_of(option))) return;  // an alternative
+        if (std::ranges::count(c.list, name_of(option), &Condition::name))
+          return;  // an alternative
+        if (c.list.front().fact) return;
         Words unmet;  // what holds by default is given another value
-        for (const std::string& word : c.words) {
-          const size_t space = word.find(' ');
-          if (is_fact(word) || space == word.npos) continue;
-          const Option& other = *find(options, word.substr(0, space));
-          if (other.start != Json(word.substr(space + 1))) continue;
+        for (const Condition& one : c.list) {
+          const Option& other = *find(options, one.name);
+          if (one.value.empty() || other.start != Json(one.value)) continue;
           for (const std::string& choice : other.choices)
-            if (!std::ranges::count(c.words, name_of(other) + " " + choice))
-              unmet = {name_of(other), choice};
+            if (!std::ranges::count(c.list, Condition(one.name.c_str(), choice)))
+              unmet = {one.name, choice};
         }
         for (const Words& own : forms(option)) {
-          if (is_fact(c.words.front())) continue;
-          const Option* needed = find(options, c.words.front());
+          const Option* needed = find(options, c.list.front().name);
           if (needed && needed->start.is_number() && needed->start != Json(0))
             unmet = {name_of(*needed), "0"};
           const Words words = joined({own, unmet});
@@ -218,22 +214,22 @@ BOOST_AUTO_TEST_CASE(options_that_a_kind_of_model_does_not_have) {
   for (const auto& tool : tools)
     tool([&](Options& options) {
       for_each_condition(options, true, [&](const Option& declared, const Conditions& one) {
-        if (!is_fact(one.words.front())) return;
+        if (!one.list.front().fact) return;
         Option& option = options.at(declared.long_name());
-        for (const std::string kind : {"encoder-decoder", "decoder", "encoder"}) {
+        for (const ModelKind kind :
+             {ModelKind::encoder_decoder, ModelKind::decoder, ModelKind::encoder}) {
+          const Condition fact = of_kinds({kind}).front();
           const auto has = [&](const std::vector<Conditions>& needed) {
             return std::ranges::all_of(needed, [&](const Conditions& other) {
-              return !is_fact(other.words.front()) ||
-                     std::ranges::count(other.words, "a model of kind " + kind) > 0;
+              return !other.list.front().fact || std::ranges::count(other.list, fact) > 0;
             });
           };
           const bool goes = has(option.needed) && has(options.group_of(option).needed);
           option.given = true;
-          const std::string text = message_of<UsageError>(
-              [&] { options.check_fact("a model of kind", kind, "M is of kind " + kind); });
+          const std::string text = message_of<UsageError>([&] { check_kind(options, kind, "M"); });
           option.given = false;
           const bool refused = text.find(" needs a model of kind ") != text.npos;
-          BOOST_TEST(refused == !goes, declared.names << " with " << kind << ": " << text);
+          BOOST_TEST(refused == !goes, declared.names << " with " << fact.value << ": " << text);
           ++tried;
         }
       });
