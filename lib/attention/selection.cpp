@@ -21,8 +21,8 @@ std::vector<E> parse_list(const std::string& option, const std::string& text,
     if (std::count(known.begin(), known.end(), word) == 0)
       throw UsageError(option + ": '" + word + "' is not one of " + joined(known, ", "));
   std::vector<E> out;
-  for (const NameOf<E>& n : Names<E>::list)
-    if (std::count(words.begin(), words.end(), n.name) > 0) out.push_back(n.value);
+  for (const std::string& name : names_of<E>())
+    if (std::count(words.begin(), words.end(), name) > 0) out.push_back(value_of_name<E>(name));
   return out;
 }
 

@@ -16,17 +16,8 @@ namespace tx {
 enum class Quantity { weights, scores, scaled, masked, q, k, v, context, output };
 
 template <>
-struct Names<Quantity> {
-  static constexpr NameOf<Quantity> list[] = {{"weights", Quantity::weights},
-                                              {"scores", Quantity::scores},
-                                              {"scaled", Quantity::scaled},
-                                              {"masked", Quantity::masked},
-                                              {"q", Quantity::q},
-                                              {"k", Quantity::k},
-                                              {"v", Quantity::v},
-                                              {"context", Quantity::context},
-                                              {"output", Quantity::output}};
-};
+inline constexpr const char* name_table<Quantity>[] = {
+    "weights", "scores", "scaled", "masked", "q", "k", "v", "context", "output"};
 
 // Whether it is a matrix of rows and columns. The others are vectors: q and context per row, k and
 // v per column, output per row for all heads together.
@@ -42,11 +33,7 @@ enum class AttentionKind {
 };
 
 template <>
-struct Names<AttentionKind> {
-  static constexpr NameOf<AttentionKind> list[] = {{"encoder", AttentionKind::encoder},
-                                                   {"decoder", AttentionKind::decoder},
-                                                   {"cross", AttentionKind::cross}};
-};
+inline constexpr const char* name_table<AttentionKind>[] = {"encoder", "decoder", "cross"};
 inline const char* name_of(AttentionKind kind) { return name_of_value(kind); }
 
 // Layers and heads count from 0; lists are ascending and not empty.

@@ -1,12 +1,11 @@
-// Enumerations whose values have names in options and files. To define the names:
+// Enumerations whose values have names in options and files. To define the names, in the order of
+// the values, with nullptr for a value without a name:
 //
 //   enum class Tie { all, target, none };
 //   template <>
-//   struct Names<Tie> {
-//     static constexpr NameOf<Tie> list[] = {
-//         {"all", Tie::all}, {"target", Tie::target}, {"none", Tie::none}};
-//   };
+//   inline constexpr const char* name_table<Tie>[] = {"all", "target", "none"};
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,38 +15,33 @@
 namespace tx {
 
 template <class E>
-struct NameOf {
-  const char* name;
-  E value;
-};
-template <class E>
-struct Names;
+extern const char* const name_table[];
 
 template <class E>
 std::vector<std::string> names_of() {
   std::vector<std::string> names;
-  for (const NameOf<E>& n : Names<E>::list) names.emplace_back(n.name);
+  for (const char* name : name_table<E>)
+    if (name) names.emplace_back(name);
   return names;
 }
 
 template <class E>
 const char* name_of_value(E value) {
-  for (const NameOf<E>& n : Names<E>::list)
-    if (n.value == value) return n.name;
+  const auto index = size_t(value);
+  if (index < std::size(name_table<E>) && name_table<E>[index]) return name_table<E>[index];
   throw Bug("a value of an enumeration has a name", __FILE__, __LINE__);
 }
 
-// Null if no value has this name.
 template <class E>
-const E* find_value(std::string_view name) {
-  for (const NameOf<E>& n : Names<E>::list)
-    if (n.name == name) return &n.value;
-  return nullptr;
+std::optional<E> find_value(std::string_view name) {
+  for (size_t i = 0; i < std::size(name_table<E>); ++i)
+    if (name_table<E>[i] && name == name_table<E>[i]) return E(i);
+  return {};
 }
 
 template <class E>
 E value_of_name(std::string_view name) {
-  if (const E* value = find_value<E>(name)) return *value;
+  if (const std::optional<E> value = find_value<E>(name)) return *value;
   throw Bug("a name is one of the enumeration's", __FILE__, __LINE__);
 }
 
@@ -57,7 +51,7 @@ struct Named {
   std::string name;
 
   Named(E value) : name(name_of_value(value)) {}
-  bool valid() const { return find_value<E>(name) != nullptr; }
+  bool valid() const { return find_value<E>(name).has_value(); }
   operator E() const { return value_of_name<E>(name); }
 };
 

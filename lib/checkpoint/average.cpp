@@ -142,7 +142,7 @@ std::string command_of(const AverageOptions& options) {
   std::string command = "tx-avg";
   if (options.last) command += " --last " + std::to_string(*options.last);
   if (options.best) command += " --best " + std::to_string(*options.best);
-  if (options.to != "fp32") command += " --to " + options.to;
+  if (options.to != DType::f32) command += " --to " + options.to.name;
   for (const std::string& input : options.inputs) command += " " + input;
   return command;
 }
@@ -246,12 +246,11 @@ void AverageOptions::describe(Options& options) {
       .excludes({"--last"});
   options.group("Output");
   options.add("-o,--out", out, "FILE", "output file").must().output();
-  options
-      .add("--to", to, "fp32|bf16|int8", "type of the weights in the file",
-           "bf16 halves the size of the file, int8 quarters it. An int8 file is memory-mapped: it "
-           "loads faster, and processes share its memory. It cannot be averaged or trained "
-           "further. Biases and norms stay fp32.")
-      .one_of({"fp32", "bf16", "int8"});
+  options.add(
+      "--to", to, "type of the weights in the file",
+      "bf16 halves the size of the file, int8 quarters it. An int8 file is memory-mapped: it "
+      "loads faster, and processes share its memory. It cannot be averaged or trained "
+      "further. Biases and norms stay fp32.");
   options.flag("-q,--quiet", quiet, "do not list the models averaged");
 }
 
@@ -321,7 +320,7 @@ void average_models(const AverageOptions& options, const Log& log) {
                        provenance_of_mean(options, files, models),
                        {}};
   for (const ParameterEntry& e : models[0]->table())
-    add_tensors(content.weights, e, mean_rows(models, e), value_of_name<DType>(options.to));
+    add_tensors(content.weights, e, mean_rows(models, e), options.to);
   write_model(options.out, std::move(content));
   for (const std::string& file : files) log.info("averaged " + file);
 }

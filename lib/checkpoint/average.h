@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lib/base/log.h"
-#include "lib/cli/options.h"
+#include "lib/model/config.h"
 
 namespace tx {
 
@@ -13,7 +13,7 @@ struct AverageOptions {
   std::vector<std::string> inputs;  // model files, or run directories (their best, else last model)
   std::optional<int> last, best;    // with one run directory: the number of its models to average
   std::string out;                  // the model file to write; "-": standard output
-  std::string to = "fp32";          // type of the weights: fp32, bf16, int8
+  Named<DType> to = DType::f32;     // type of the weights
   bool quiet = false;               // do not list the models
 
   void describe(Options& options);

@@ -115,7 +115,7 @@ void ModelReader::check_format() const {
     throw DataError(path() + " is not a tx model (its format is " + shown(text("format")) +
                     "); expected " + expected_model);
   check_format_version(file_, model_format_version);
-  if (find_value<ModelKind>(text("kind")) == nullptr)
+  if (!find_value<ModelKind>(text("kind")))
     throw DataError(path() + ": models of kind " + shown(text("kind")) +
                     " are not supported by tx " TX_VERSION "; use a newer tx");
 }
@@ -292,8 +292,7 @@ void check_replaceable(const std::string& path) {
 ModelKind kind_of_model(const std::string& path) {
   const SafetensorsReader file(resolve_model(path), expected_model);
   const std::string* kind = file.metadata("kind");
-  const ModelKind* known = kind ? find_value<ModelKind>(*kind) : nullptr;
-  return known ? *known : ModelKind::encoder_decoder;
+  return find_value<ModelKind>(kind ? *kind : "").value_or(ModelKind::encoder_decoder);
 }
 
 Json defaults_of_model(const std::string& path) {

@@ -21,6 +21,8 @@
 #include <vector>
 
 #include "lib/base/json.h"
+#include "lib/base/named.h"
+#include "lib/base/split.h"
 
 namespace tx {
 
@@ -164,6 +166,14 @@ class Options {
   Group& group(const std::string& name);  // of the options that are added next
   Option& add(std::string names, Field field, std::string unit, std::string help,
               std::string long_help = "");
+  // The choices are the names of the enumeration.
+  template <class E>
+  Option& add(std::string names, Named<E>& field, std::string help, std::string long_help = "") {
+    const std::vector<std::string> choices = names_of<E>();
+    return add(std::move(names), field.name, joined(choices, "|"), std::move(help),
+               std::move(long_help))
+        .one_of(choices);
+  }
   Option& flag(std::string names, bool& field, std::string help, std::string long_help = "");
   Option& positional(std::string name, Field field, std::string help, std::string long_help = "");
 

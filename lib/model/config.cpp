@@ -223,17 +223,12 @@ class FieldDescriber {
     if constexpr (std::is_same_v<T, bool>)
       options_.flag(f.option, value, f.help, f.long_help);
     else if constexpr (requires { value.name; })
-      add_named(f, value);
+      options_.add(f.option, value, f.help, f.long_help);
     else
       options_.add(f.option, value, f.unit, f.help, f.long_help).range(f.min, f.max);
   }
 
  private:
-  template <class E>
-  void add_named(const ConfigField& f, Named<E>& value) {
-    const std::vector<std::string> names = names_of<E>();
-    options_.add(f.option, value.name, joined(names, "|"), f.help, f.long_help).one_of(names);
-  }
   Options& options_;
 };
 

@@ -25,56 +25,23 @@ enum class RotaryScaling { none, linear, ntk, llama3 };  // for longer texts tha
 enum class Tie { all, embeddings, target, none };
 
 template <>
-struct Names<ModelKind> {
-  static constexpr NameOf<ModelKind> list[] = {{"encoder-decoder", ModelKind::encoder_decoder},
-                                               {"decoder", ModelKind::decoder},
-                                               {"encoder", ModelKind::encoder}};
-};
+inline constexpr const char* name_table<ModelKind>[] = {"encoder-decoder", "decoder", "encoder"};
 template <>
-struct Names<DType> {  // --precision
-  static constexpr NameOf<DType> list[] = {
-      {"fp32", DType::f32}, {"bf16", DType::bf16}, {"int8", DType::i8}};
-};
+inline constexpr const char* name_table<DType>[] = {"fp32", "bf16", nullptr, nullptr, "int8"};
 template <>
-struct Names<Activation> {
-  static constexpr NameOf<Activation> list[] = {
-      {"relu", Activation::relu},           {"gelu", Activation::gelu},
-      {"gelu-tanh", Activation::gelu_tanh}, {"gelu-sigmoid", Activation::gelu_sigmoid},
-      {"silu", Activation::silu},           {"swiglu", Activation::swiglu},
-      {"geglu", Activation::geglu}};
-};
+inline constexpr const char* name_table<Activation>[] = {
+    nullptr, "relu", "gelu", "gelu-tanh", "gelu-sigmoid", "silu", "swiglu", "geglu"};
 template <>
-struct Names<NormPosition> {
-  static constexpr NameOf<NormPosition> list[] = {{"post", NormPosition::post},
-                                                  {"pre", NormPosition::pre}};
-};
+inline constexpr const char* name_table<NormPosition>[] = {"post", "pre"};
 template <>
-struct Names<PositionEncoding> {
-  static constexpr NameOf<PositionEncoding> list[] = {
-      {"sinusoid", PositionEncoding::sinusoid}, {"halves", PositionEncoding::halves},
-      {"fairseq", PositionEncoding::fairseq},   {"learned", PositionEncoding::learned},
-      {"rotary", PositionEncoding::rotary},     {"alibi", PositionEncoding::alibi},
-      {"none", PositionEncoding::none}};
-};
+inline constexpr const char* name_table<PositionEncoding>[] = {
+    "sinusoid", "halves", "fairseq", "learned", "rotary", "alibi", "none"};
 template <>
-struct Names<NormType> {
-  static constexpr NameOf<NormType> list[] = {
-      {"layer", NormType::layer}, {"rms", NormType::rms}, {"none", NormType::none}};
-};
+inline constexpr const char* name_table<NormType>[] = {"layer", "rms", "none"};
 template <>
-struct Names<RotaryScaling> {
-  static constexpr NameOf<RotaryScaling> list[] = {{"none", RotaryScaling::none},
-                                                   {"linear", RotaryScaling::linear},
-                                                   {"ntk", RotaryScaling::ntk},
-                                                   {"llama3", RotaryScaling::llama3}};
-};
+inline constexpr const char* name_table<RotaryScaling>[] = {"none", "linear", "ntk", "llama3"};
 template <>
-struct Names<Tie> {
-  static constexpr NameOf<Tie> list[] = {{"all", Tie::all},
-                                         {"embeddings", Tie::embeddings},
-                                         {"target", Tie::target},
-                                         {"none", Tie::none}};
-};
+inline constexpr const char* name_table<Tie>[] = {"all", "embeddings", "target", "none"};
 
 // The dtype of activations for a value of --precision; Bug for any other name.
 inline DType precision_dtype(const std::string& name) { return value_of_name<DType>(name); }

@@ -63,12 +63,8 @@ enum class DescribeTable {
                // PE(pos + k) and R(k) PE(pos) over all pos and k (tx-paper(7), 3.5)
 };
 template <>
-struct Names<DescribeTable> {
-  static constexpr NameOf<DescribeTable> list[] = {{"schedule", DescribeTable::schedule},
-                                                   {"positions", DescribeTable::positions},
-                                                   {"similarity", DescribeTable::similarity},
-                                                   {"rotation", DescribeTable::rotation}};
-};
+inline constexpr const char* name_table<DescribeTable>[] = {"schedule", "positions", "similarity",
+                                                            "rotation"};
 // Writes a table to standard output. UsageError: the model has no sinusoids.
 void write_table(DescribeTable table, const DescribedModel& described);
 

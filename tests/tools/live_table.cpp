@@ -40,7 +40,8 @@ tx::Json activations(std::vector<float> x) {
   tx::Matrix one = matrix(x.data(), tx::DType::f32, 1, width);
   tx::Matrix out = matrix(y.data(), tx::DType::f32, 1, width);
   tx::Json all = tx::Json::object();
-  for (const auto& [name, activation] : tx::Names<tx::Activation>::list) {
+  for (const std::string& name : tx::names_of<tx::Activation>()) {
+    const auto activation = tx::value_of_name<tx::Activation>(name);
     if (is_gated(activation))
       backend->gate(both, activation, {}, out);
     else
@@ -56,13 +57,13 @@ int run() {
   c.rotary_factor = 4;
   const std::vector<int64_t> positions = {0, 1, 2, 17, 63, 511, 1023, 100000};
   tx::Json sinusoids = tx::Json::object(), rotary, slopes;
-  for (const auto& [name, encoding] : tx::Names<tx::PositionEncoding>::list) {
-    c.positions = encoding;
+  for (const std::string& name : tx::names_of<tx::PositionEncoding>()) {
+    c.positions.name = name;
     for (size_t i = 0; c.sinusoids() && i < positions.size(); ++i)
-      sinusoids[name].push_back(tx::sinusoid(positions[i], c.d_model, encoding));
+      sinusoids[name].push_back(tx::sinusoid(positions[i], c.d_model, c.positions));
   }
-  for (const auto& [name, scaling] : tx::Names<tx::RotaryScaling>::list) {
-    c.rotary_scaling = scaling;
+  for (const std::string& name : tx::names_of<tx::RotaryScaling>()) {
+    c.rotary_scaling.name = name;
     for (const int64_t position : positions)
       rotary[name].push_back(tx::rotary_row(tx::rotary_frequencies(c), position));
   }

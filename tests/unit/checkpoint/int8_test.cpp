@@ -24,7 +24,7 @@ struct Quantised {
     AverageOptions options;
     options.inputs = {folder / "full"};
     options.out = path;
-    options.to = "int8";
+    options.to = DType::i8;
     average_models(options, Log("", true));
   }
   TempFolder folder;
