@@ -112,12 +112,14 @@ Json rates_of(const RunLog& run) {
   const Json &steps = run.steps, &o = run.options;
   const auto has = [&](const char* key, auto is) { return o.contains(key) && (o[key].*is)(); };
   if (!has("schedule", &Json::is_string)) return Json::array();
+  const auto schedule = find_value<Schedule>(o["schedule"].get<std::string>());
+  if (!schedule) return Json::array();
   for (const char* key : {"lr", "lr-factor"})
     if (!has(key, &Json::is_number)) return Json::array();
   for (const char* key : {"warmup", "steps", "d-model"})
     if (!has(key, &Json::is_number_integer)) return Json::array();
   TrainOptions options;
-  options.schedule = o["schedule"].get<std::string>();
+  options.schedule = *schedule;
   options.warmup = o["warmup"].get<int64_t>();
   options.lr = o["lr"].get<double>();
   options.lr_factor = o["lr-factor"].get<double>();
@@ -280,7 +282,7 @@ Json describe_data(const DescribedRun& run) {
     parameters.push_back({{"name", e.name}, {"rows", e.rows}, {"columns", e.cols}});
   return {{"model", config.to_json()},
           {"schedule",
-           {{"kind", options.schedule},
+           {{"kind", options.schedule.name},
             {"d_model", config.d_model},
             {"warmup", options.warmup},
             {"lr", options.lr},

@@ -88,7 +88,7 @@ std::string state_of(const std::string& file) {
 std::string shared_name(const CacheText& text, const TrainOptions& options) {
   std::string key = std::to_string(options.longest_text()) + (options.strict ? " strict" : "");
   if (options.one_text())
-    key += " " + options.documents + (options.cross_documents ? " cross" : "");
+    key += " " + options.documents.name + (options.cross_documents ? " cross" : "");
   for (const CacheSide& side : text.sides) {
     key += "\n" + side.vocabulary->hash();
     for (const std::string& file : side.files) key += state_of(file);
@@ -113,7 +113,8 @@ void build(const std::string& path, const CacheText& text, const TrainOptions& o
   CacheOptions cache;
   cache.links = text.links;
   if (options.one_text())
-    cache.documents = {options.context, options.documents == "paragraphs", options.cross_documents};
+    cache.documents = {options.context, options.documents == DocumentUnit::paragraphs,
+                       options.cross_documents};
   else
     cache.max_length = options.max_length;
   cache.strict = options.strict;

@@ -9,11 +9,10 @@ namespace {
 const std::vector<Condition> one_text = {{"--kind", "decoder"}, {"--kind", "encoder"}, "--denoise"};
 
 // --kind, in the group of the model's options.
-void describe_kind(Options& o, std::string& kind) {
-  o.add("--kind", kind, "encoder-decoder|decoder|encoder", "architecture",
+void describe_kind(Options& o, Named<ModelKind>& kind) {
+  o.add("--kind", kind, "architecture",
         "encoder-decoder: a translation model (the paper); decoder: a language model; encoder: a "
-        "masked language model. The last two train on one text, --src; see LANGUAGE MODELS.")
-      .one_of(names_of<ModelKind>());
+        "masked language model. The last two train on one text, --src; see LANGUAGE MODELS.");
   o.at("encoder-layers").excludes({{"--kind", "decoder"}}, "it has no encoder");
   o.at("decoder-layers").excludes({{"--kind", "encoder"}}, "it has no decoder");
 }
@@ -23,9 +22,8 @@ void describe_documents(Options& o, TrainOptions& t) {
          "The model learns to restore the missing spans of one text; see tx-train-methods(7).")
       .excludes({{"--kind", "decoder"}, {"--kind", "encoder"}}, "it needs an encoder and a decoder")
       .excludes({"--bpe-dropout"}, "source and target are parts of one text");
-  o.add("--documents", t.documents, "lines|paragraphs", "what counts as one document of --src",
+  o.add("--documents", t.documents, "what counts as one document of --src",
         "lines: each line; paragraphs: the lines up to a blank line, joined by spaces.")
-      .one_of({"lines", "paragraphs"})
       .needs(one_text);
   o.add("--context", t.context, "N", "maximum tokens per training sequence",
         "Longer documents are split. Each part starts with the last token of the part before, so "
@@ -233,13 +231,12 @@ void describe_regularisation(Options& o, TrainOptions& t) {
         "The correct token gets the probability 1 - E, each of the V - 1 others E / (V - 1).")
       .range(0, 0.99)
       .default_is("0.1; 0 when training on one text");
-  o.add("--consistency", t.consistency, "none|simcut|rdrop",
+  o.add("--consistency", t.consistency,
         "compute each batch twice and penalise different predictions",
         "simcut: the second pass lacks the embeddings of random tokens, and the loss gains "
         "--consistency-weight times KL(first || second) (Gao et al., 2022). rdrop: the passes "
         "differ by dropout, and the loss is the sum of both, plus the weight times the mean of the "
         "two divergences (Liang et al., 2021). A step takes about twice as long.")
-      .one_of({"none", "simcut", "rdrop"})
       .excludes({"--guided-alignment"});
   o.add("--consistency-weight", t.consistency_weight, "X", "weight of the divergence")
       .range(0.001, 1000)
@@ -251,16 +248,13 @@ void describe_regularisation(Options& o, TrainOptions& t) {
 
 void describe_optimizer(Options& o, TrainOptions& t) {
   o.group("Optimizer").goes_with({"--replay"});
-  o.add("--optimizer", t.optimizer, "adam|sgd|muon", "optimizer",
+  o.add("--optimizer", t.optimizer, "optimizer",
         "muon: the matrices of the layers move along their momentum, made orthogonal (Jordan et "
-        "al., 2024), everything else by Adam.")
-      .one_of({"adam", "sgd", "muon"});
-  o.add("--schedule", t.schedule, "paper|inverse-sqrt|cosine|linear|constant",
-        "learning-rate schedule",
+        "al., 2024), everything else by Adam.");
+  o.add("--schedule", t.schedule, "learning-rate schedule",
         "paper: lr-factor x d-model^-0.5 x min(step^-0.5, step x warmup^-1.5). The others rise "
         "linearly to --lr during --warmup. Then inverse-sqrt falls with the inverse square root of "
-        "the step, cosine and linear fall to 0 at --steps, and constant stays.")
-      .one_of({"paper", "inverse-sqrt", "cosine", "linear", "constant"});
+        "the step, cosine and linear fall to 0 at --steps, and constant stays.");
   o.add("--lr", t.lr, "RATE", "peak learning rate of all schedules but paper")
       .at_least(0)
       .excludes({{"--schedule", "paper"}},
@@ -290,10 +284,9 @@ void describe_optimisation(Options& o, TrainOptions& t) {
   describe_regularisation(o, t);
   describe_optimizer(o, t);
   o.group("Bad steps").goes_with({"--replay"});
-  o.add("--on-spike", t.on_spike, "log|skip|rewind", "what to do at a loss spike",
+  o.add("--on-spike", t.on_spike, "what to do at a loss spike",
         "log: keep the update; skip: discard it; rewind: return to the last checkpoint of "
         "--save-every.")
-      .one_of({"log", "skip", "rewind"})
       .needs({"--spike-threshold"});
   o.add("--spike-threshold", t.spike_threshold, "X",
         "loss spike: X standard deviations above the mean; 0: off")
@@ -376,7 +369,7 @@ void TrainOptions::describe(Options& o) {
   describe_run(o, *this);
   describe_validation(o);
   model.describe(o);
-  describe_kind(o, kind.name);
+  describe_kind(o, kind);
   describe_optimisation(o, *this);
   describe_guidance(o);
   describe_machine(o, *this);

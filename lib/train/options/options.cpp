@@ -25,7 +25,7 @@ void TrainOptions::apply_preset(const std::string& name) {
     c.d_ff = 256;
     c.heads = 4;
     dropout = 0.3;
-    schedule = "inverse-sqrt";
+    schedule = Schedule::inverse_sqrt;
     warmup = 2000;
     keep = 10;
     if (name == "small") {  // otherwise as the paper
@@ -48,11 +48,11 @@ void TrainOptions::apply_preset(const std::string& name) {
     c.feed_forward_bias = false;
     c.kv_heads = 2;
     c.scaled_init = true;
-    optimizer = "muon";
+    optimizer = Optimizer::muon;
     lr = 0.01;
     weight_decay = 0.2;
     dropout = 0.2;
-    schedule = "cosine";
+    schedule = Schedule::cosine;
     warmup = 800;
     steps = 3500;
     save_every = 53;  // the learning rate of the last 10 is low, so that their average is good
@@ -66,7 +66,7 @@ void TrainOptions::apply_preset(const std::string& name) {
     c.activation = Activation::gelu;
     dropout = 0;
     batch_tokens = "448";
-    schedule = "linear";
+    schedule = Schedule::linear;
     lr = 0.003;
     warmup = 100;
     steps = 960;
@@ -74,7 +74,7 @@ void TrainOptions::apply_preset(const std::string& name) {
     valid_every = 0;
   } else if (name == fine_tuning) {
     batch_tokens = "2048";
-    schedule = "linear";
+    schedule = Schedule::linear;
     lr = 0.001;
     warmup = 100;
     steps = 1000;

@@ -9,6 +9,24 @@
 
 namespace tx {
 
+enum class Optimizer { adam, sgd, muon };
+enum class Schedule { paper, inverse_sqrt, cosine, linear, constant };
+enum class SecondPass { none, simcut, rdrop };  // of --consistency
+enum class OnSpike { log, skip, rewind };
+enum class DocumentUnit { lines, paragraphs };
+
+template <>
+inline constexpr const char* name_table<Optimizer>[] = {"adam", "sgd", "muon"};
+template <>
+inline constexpr const char* name_table<Schedule>[] = {"paper", "inverse-sqrt", "cosine", "linear",
+                                                       "constant"};
+template <>
+inline constexpr const char* name_table<SecondPass>[] = {"none", "simcut", "rdrop"};
+template <>
+inline constexpr const char* name_table<OnSpike>[] = {"log", "skip", "rewind"};
+template <>
+inline constexpr const char* name_table<DocumentUnit>[] = {"lines", "paragraphs"};
+
 // Sections of TrainOptions, for classes that read no other option.
 struct SaveOptions {
   int keep = 5;               // checkpoints kept besides the best
@@ -27,11 +45,11 @@ struct ValidOptions {
 };
 
 struct SpikeOptions {
-  std::string on_spike = "log";  // log, skip or rewind
-  double spike_threshold = 6;    // standard deviations; 0: off
-  int spike_window = 100;        // steps
-  double spike_floor = 0.1;      // see SpikeDetector
-  int max_skips = 20;            // consecutive non-finite steps before a run ends; 0: never
+  Named<OnSpike> on_spike = OnSpike::log;
+  double spike_threshold = 6;  // standard deviations; 0: off
+  int spike_window = 100;      // steps
+  double spike_floor = 0.1;    // see SpikeDetector
+  int max_skips = 20;          // consecutive non-finite steps before a run ends; 0: never
 };
 
 // The name of the preset of a run with --init and no --preset: settings for fine-tuning.
@@ -45,7 +63,7 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
   std::vector<std::string> src, tgt, valid_src, valid_tgt;
   std::string vocab, vocab_src, vocab_tgt, cache;  // vocab: a file, or "words"
   int max_length = 250, context = 512;
-  std::string documents = "lines";
+  Named<DocumentUnit> documents = DocumentUnit::lines;
   bool cross_documents = false, denoise = false;
   double bpe_dropout = 0;
   int64_t bpe_dropout_epochs = 0;
@@ -71,10 +89,11 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
   int accumulate = 1;
   bool recompute = false, tune = false;
   double dropout = 0.1, attention_dropout = 0, relu_dropout = 0, label_smoothing = 0.1;
-  std::string consistency = "none";  // or simcut, rdrop
+  Named<SecondPass> consistency = SecondPass::none;
   double consistency_weight = 3, cutoff = 0.05;
 
-  std::string optimizer = "adam", schedule = "paper";
+  Named<Optimizer> optimizer = Optimizer::adam;
+  Named<Schedule> schedule = Schedule::paper;
   double lr = 0, lr_factor = 1, clip_norm = 1, weight_decay = 0;
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, momentum = 0.95;
   int64_t warmup = 4000;
@@ -95,15 +114,17 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
   bool one_text() const { return denoise || kind != ModelKind::encoder_decoder; }
   ModelConfig model_config() const;
   void take_model(const ModelConfig& of);  // sets the options to the shape of this model
-  int passes() const { return consistency == "none" ? 1 : 2; }  // over a training batch
+  int passes() const { return consistency == SecondPass::none ? 1 : 2; }  // over a training batch
   Consistency consistency_term() const {
-    return {consistency == "none" ? 0 : consistency_weight, consistency == "rdrop"};
+    return {passes() == 1 ? 0 : consistency_weight, consistency == SecondPass::rdrop};
   }
   // Steps between comparisons of models, which --patience counts; 0: none at fixed steps.
   int64_t compared_every() const {
     return valid_command.empty() && valid_every > 0 ? valid_every : save_every;
   }
-  bool rate_falls() const { return schedule == "linear" || schedule == "cosine"; }  // to 0
+  bool rate_falls() const {  // to 0
+    return schedule == Schedule::linear || schedule == Schedule::cosine;
+  }
   // The maximum length of a sentence in the text, in tokens.
   int longest_text() const { return one_text() ? context - 1 : max_length; }
   // The seed of weights and dropout: --seed folded to 32 bits.

@@ -24,7 +24,7 @@ MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities
   const size_t full = size_of(parameters.fp32_weights().dtype);
   m.parameters = m.gradients = held_bytes(elements * full);
   m.optimizer_state = 2 * held_bytes(size_t(parameters.moment1().cols) * full);
-  if (options.optimizer == "muon") m.update = held_bytes(Muon::bytes(parameters));
+  if (options.optimizer == Optimizer::muon) m.update = held_bytes(Muon::bytes(parameters));
   const int sums = ranks > 1 ? RankSum::blocks(accumulate, ranks) : TreeSum::levels(accumulate);
   m.sums = size_t(sums) * held_bytes(elements * full);
   if (ranks > 1) m.sums += RankSum::exchange_bytes(accumulate, parameters.division(), full);

@@ -34,13 +34,13 @@ void check_numbers(const TrainOptions& o, const Options& given) {
 }
 
 void check_schedule(const TrainOptions& o) {
-  if (o.schedule != "paper" && o.lr <= 0)
-    throw UsageError("--schedule " + o.schedule + " needs --lr, for instance --lr 0.0005");
+  if (o.schedule != Schedule::paper && o.lr <= 0)
+    throw UsageError("--schedule " + o.schedule.name + " needs --lr, for instance --lr 0.0005");
   if (o.rate_falls() && o.steps == 0)
-    throw UsageError("--steps 0 cannot be used with --schedule " + o.schedule +
+    throw UsageError("--steps 0 cannot be used with --schedule " + o.schedule.name +
                      ", whose rate reaches 0 at the last step: use another, such as --schedule "
                      "constant");
-  if (o.schedule == "paper" && o.warmup == 0)
+  if (o.schedule == Schedule::paper && o.warmup == 0)
     throw UsageError("--schedule paper needs a --warmup of at least 1");
 }
 
@@ -208,7 +208,7 @@ void check_changes(const Json& before, const TrainOptions& options, const Option
       log.warn(value + " is ignored if the tokenised text, " +
                (key.starts_with("valid") ? "valid.ids" : "train.ids") +
                ", exists; otherwise it must be the same text");
-    if (key == "steps" && (now.at("schedule") == "linear" || now.at("schedule") == "cosine"))
+    if (key == "steps" && options.rate_falls())
       log.warn("--steps changes the learning rate: the schedule reaches 0 at the last step");
   }
 }

@@ -9,15 +9,15 @@ namespace tx {
 
 double learning_rate(const TrainOptions& o, int64_t d_model, int64_t step) {
   const double s = double(step), w = double(std::max<int64_t>(o.warmup, 1));
-  if (o.schedule == "paper")
+  if (o.schedule == Schedule::paper)
     return o.lr_factor / std::sqrt(double(d_model)) *
            std::min(1 / std::sqrt(s), s * std::pow(w, -1.5));
   if (step < o.warmup) return o.lr * s / w;
-  if (o.schedule == "inverse-sqrt") return o.lr * std::sqrt(w / s);
-  if (o.schedule == "constant") return o.lr;
+  if (o.schedule == Schedule::inverse_sqrt) return o.lr * std::sqrt(w / s);
+  if (o.schedule == Schedule::constant) return o.lr;
   const double span = double(std::max<int64_t>(1, o.steps - o.warmup));
   const double left = std::clamp(1 - (s - double(o.warmup)) / span, 0.0, 1.0);
-  return o.schedule == "linear" ? o.lr * left : o.lr * 0.5 * (1 - std::cos(M_PI * left));
+  return o.schedule == Schedule::linear ? o.lr * left : o.lr * 0.5 * (1 - std::cos(M_PI * left));
 }
 
 TrainOptions fit_schedule(TrainOptions o, const Options& given) {
@@ -27,7 +27,7 @@ TrainOptions fit_schedule(TrainOptions o, const Options& given) {
   if (o.steps >= own.steps) return o;  // what the preset chose suits its own steps
   const int64_t longest = std::max<int64_t>(1, o.steps / 6);
   if (!given.chosen("warmup") && o.warmup > longest) {
-    if (o.schedule == "paper" && !given.chosen("lr-factor"))
+    if (o.schedule == Schedule::paper && !given.chosen("lr-factor"))
       o.lr_factor *= std::sqrt(double(longest) / double(o.warmup));
     o.warmup = longest;
   }
@@ -60,7 +60,7 @@ void check_course(const TrainOptions& o, const CountSteps& count, const Log& log
     return log.warn(end + ", before the end of its warm-up of " + counted(o.warmup, "step") +
                     ": the learning rate only rises; give a smaller --warmup");
   if (o.rate_falls() && by_epochs && double(last) < 0.9 * double(o.steps))
-    log.warn(end + ", but --schedule " + o.schedule + " reaches 0 at step " +
+    log.warn(end + ", but --schedule " + o.schedule.name + " reaches 0 at step " +
              std::to_string(o.steps) + ": give --steps " + std::to_string(last));
 }
 

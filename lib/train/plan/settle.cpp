@@ -100,9 +100,9 @@ int64_t tuning_epochs(int64_t target_tokens) {
 }
 
 std::string tuning_text(const TrainOptions& o, int64_t epochs, int64_t tokens) {
-  const std::string rate = formatted("schedule %s, rate %.3g", o.schedule.c_str(), o.lr);
-  return "fine-tuning " + o.init + " with " + o.optimizer + ": batches of " + o.batch_tokens +
-         " target tokens, " + (o.schedule == "paper" ? "schedule paper" : rate) + ", " +
+  const std::string rate = formatted("schedule %s, rate %.3g", o.schedule.name.c_str(), o.lr);
+  return "fine-tuning " + o.init + " with " + o.optimizer.name + ": batches of " + o.batch_tokens +
+         " target tokens, " + (o.schedule == Schedule::paper ? "schedule paper" : rate) + ", " +
          counted(o.warmup, "step") + " of warm-up; " + counted(o.steps, "step") +
          (epochs > 0 ? ", " + counted(epochs, "epoch") + " of the text's " +
                            grouped(double(tokens)) + " target tokens"
@@ -176,8 +176,8 @@ TextPlan settle_preset(const TrainOptions& options, const Options& given, const 
   const PairLengths text = corpora.train_lengths();
   TextSize size{{}, holds_longest(parse_batch_tokens(with_preset("toy").batch_tokens), corpora)};
   for (int side = 0; side < text.sides(); ++side) size.tokens.push_back(text.rows(side));
-  const bool muon =
-      options.tensor_parallel == 1 && (!given.chosen("optimizer") || options.optimizer == "muon");
+  const bool muon = options.tensor_parallel == 1 &&
+                    (!given.chosen("optimizer") || options.optimizer == Optimizer::muon);
   PresetChoice choice = choose_preset(size, options.device, muon);
   choice.tokens = size.target();
   Json settings = preset_settings(choice.name);

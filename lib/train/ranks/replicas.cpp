@@ -32,7 +32,7 @@ void check_parts(const TrainOptions& options, int ranks) {
   if (!options.guided_alignment.empty())
     throw UsageError(option + " is not supported with --guided-alignment");
   if (options.passes() > 1) throw UsageError(option + " is not supported with --consistency");
-  if (options.optimizer == "muon")
+  if (options.optimizer == Optimizer::muon)
     throw UsageError(option + " is not supported with --optimizer muon: give --optimizer adam");
   for (const std::string& metric : options.valid_metric)
     if (is_translated(metric))

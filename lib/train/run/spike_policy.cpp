@@ -40,11 +40,12 @@ SpikeDecision SpikePolicy::decide(const StepRecord& record,
                                   const std::function<int64_t()>& earlier) {
   SpikeDecision decision;
   if (!record.spike) decision = skip(record.step);
-  if (record.spike && options_.on_spike == "rewind") {
+  if (record.spike && options_.on_spike == OnSpike::rewind) {
     const int64_t to = earlier();
     if (to >= 0) decision = go_back(to, record.step);
   }
-  if (record.spike && options_.on_spike == "log") decision.action = SpikeDecision::Action::logged;
+  if (record.spike && options_.on_spike == OnSpike::log)
+    decision.action = SpikeDecision::Action::logged;
   choose_flight(decision, record.step);
   return decision;
 }

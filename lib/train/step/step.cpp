@@ -102,7 +102,8 @@ CrossGuide Stepper::guide() const {
 void Stepper::upload(const Batch& batch, Work work) {
   Copies copies;
   if (work != Work::evaluate && options_.passes() == 2)
-    copies = {true, options_.consistency == "simcut" ? options_.cutoff : 0, options_.seed};
+    copies = {true, options_.consistency == SecondPass::simcut ? options_.cutoff : 0,
+              options_.seed};
   batch_.upload(batch, copies);
 }
 

@@ -28,7 +28,7 @@ std::string part_of_model(const std::string& weight) {
 
 Update::Update(Parameters& parameters, const TrainOptions& options, StepRecord* record)
     : parameters_(parameters),
-      sgd_(options.optimizer == "sgd"),
+      sgd_(options.optimizer == Optimizer::sgd),
       settings_{options.beta1, options.beta2, options.epsilon, options.weight_decay},
       record_(record) {
   const int64_t blocks = norm_blocks(parameters.fp32_weights().cols);
@@ -41,7 +41,7 @@ Update::Update(Parameters& parameters, const TrainOptions& options, StepRecord* 
   squares_ = allocate(blocks);
   if (!parameters.shard().whole())
     all_ = allocate(largest_part(parameters) * parameters.shard().count);
-  if (options.optimizer == "muon")
+  if (options.optimizer == Optimizer::muon)
     muon_ = std::make_unique<Muon>(parameters, options.momentum, record);
 }
 

@@ -36,7 +36,7 @@ struct LinkedText : TinyText {
 TrainOptions guided(double weight) {
   TrainOptions o = plain_options();
   o.label_smoothing = 0.1;
-  o.optimizer = "sgd";
+  o.optimizer = Optimizer::sgd;
   o.guided_alignment = "links";
   o.guided_head = "1.1";
   o.guided_weight = weight;
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(the_head_is_the_first_of_the_last_layer_or_the_one_named) {
 
 BOOST_AUTO_TEST_CASE(the_head_learns_its_links) {
   TrainOptions options = guided(5);
-  options.optimizer = "adam";
+  options.optimizer = Optimizer::adam;
   options.guided_head = "0.1";
   TinyModel m(options, int(words->size()), capacities);
   double first = 0, last = 0;

@@ -80,7 +80,7 @@ BOOST_FIXTURE_TEST_CASE(a_plan_counts_what_stands_beside_the_model, TinyText) {
   BOOST_TEST((one.sums == 0 && other.sums == 2 * one.gradients));  // of three batches
   BOOST_TEST(other.total() == one.total() + other.batch - one.batch + other.sums + 1200);
   three = m.options;
-  three.optimizer = "muon";
+  three.optimizer = Optimizer::muon;
   const MemoryPlan muon =
       plan_memory({m.backend, m.parameters, m.transformer, three, {}}, capacities);
   BOOST_TEST(muon.optimizer_state == one.optimizer_state);

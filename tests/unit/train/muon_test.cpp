@@ -52,7 +52,7 @@ bool of_a_layer(const ParameterEntry& e) {
 struct Course : TinyText {
   TrainOptions options = plain_options();
   Course() {
-    options.optimizer = "muon";
+    options.optimizer = Optimizer::muon;
     options.momentum = 0.9;
     options.weight_decay = 0.1;
     options.clip_norm = 0.5;

@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(a_schedule_that_the_clock_cuts_is_warned_of_once) {
   options.steps = 100;
   const auto warnings = [&] { return printed(options, 5, true); };
   BOOST_TEST(warnings() == "");
-  options.schedule = "linear";
+  options.schedule = Schedule::linear;
   BOOST_TEST(warnings() ==
              "tx-x: warning: --minutes 20 will end this run at about step 12, but the learning "
              "rate reaches 0 only at step 100: give fewer --steps\n");
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(a_schedule_that_the_clock_has_cut_is_warned_of_at_the_end) 
   TrainOptions options = every(0);
   options.minutes = 1;
   options.steps = 100;
-  options.schedule = "linear";
+  options.schedule = Schedule::linear;
   const auto warnings = [&] {
     const auto child = run_in_child([&] {
       Kept kept(options, false);

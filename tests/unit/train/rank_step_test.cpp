@@ -152,13 +152,13 @@ BOOST_AUTO_TEST_CASE(any_number_of_ranks_has_the_bits_of_one) {
 
 BOOST_AUTO_TEST_CASE(with_sgd) {
   Course course;
-  course.options.optimizer = "sgd";
+  course.options.optimizer = Optimizer::sgd;
   check(course, 3);
 }
 
 BOOST_AUTO_TEST_CASE(with_muon) {
   Course course;
-  course.options.optimizer = "muon";
+  course.options.optimizer = Optimizer::muon;
   for (const DType dtype : {DType::f32, DType::bf16})
     for (const int d_model : {16, large}) {
       course.dtype = dtype;

@@ -34,7 +34,7 @@ StepRecord not_finite(int64_t number) {
 
 // A policy that owns its options.
 struct Policy : private SpikeOptions, public SpikePolicy {
-  explicit Policy(const std::string& on_spike, int skips = 20)
+  explicit Policy(OnSpike on_spike, int skips = 20)
       : SpikeOptions{on_spike, 2, 3, 0, skips},
         SpikePolicy(static_cast<const SpikeOptions&>(*this)) {}
   Policy(const Policy&) = delete;
@@ -47,17 +47,17 @@ int64_t none() { return -1; }
 BOOST_AUTO_TEST_SUITE(spike_policy)
 
 BOOST_AUTO_TEST_CASE(a_spike_is_handled_as_on_spike_says) {
-  BOOST_TEST((Policy("log").decide(spike(9), none).action == Action::logged));
-  BOOST_TEST((Policy("skip").decide(spike(9), none).action == Action::skipped));
-  const SpikeDecision back = Policy("rewind").decide(spike(9), [] { return int64_t(8); });
+  BOOST_TEST((Policy(OnSpike::log).decide(spike(9), none).action == Action::logged));
+  BOOST_TEST((Policy(OnSpike::skip).decide(spike(9), none).action == Action::skipped));
+  const SpikeDecision back = Policy(OnSpike::rewind).decide(spike(9), [] { return int64_t(8); });
   BOOST_TEST((back.action == Action::rewound));
   BOOST_TEST(back.to == 8);
   // Before the first checkpoint a rewind is impossible.
-  BOOST_TEST((Policy("rewind").decide(spike(9), none).action == Action::skipped));
+  BOOST_TEST((Policy(OnSpike::rewind).decide(spike(9), none).action == Action::skipped));
 }
 
 BOOST_AUTO_TEST_CASE(a_step_that_is_not_finite_is_skipped_whatever_is_done_about_spikes) {
-  for (const char* on_spike : {"log", "skip", "rewind"}) {
+  for (const OnSpike on_spike : {OnSpike::log, OnSpike::skip, OnSpike::rewind}) {
     const SpikeDecision decision =
         Policy(on_spike).decide(not_finite(9), []() -> int64_t { throw 0; });
     BOOST_TEST((decision.action == Action::skipped));
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(a_step_that_is_not_finite_is_skipped_whatever_is_done_about
 }
 
 BOOST_AUTO_TEST_CASE(going_back_to_one_checkpoint_ends_the_eleventh_time) {
-  Policy p("rewind");
+  Policy p(OnSpike::rewind);
   int64_t checkpoint = 8;
   const auto earlier = [&] { return checkpoint; };
   for (int i = 0; i < 9; ++i) p.decide(spike(9), earlier);
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(going_back_to_one_checkpoint_ends_the_eleventh_time) {
 }
 
 BOOST_AUTO_TEST_CASE(too_many_steps_in_a_row_that_are_not_finite_end_the_run) {
-  Policy p("log", 3);
+  Policy p(OnSpike::log, 3);
   const auto bad = [&](int64_t number) {
     const SpikeDecision decision = p.decide(not_finite(number), none);
     p.add(not_finite(number));
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(too_many_steps_in_a_row_that_are_not_finite_end_the_run) {
   BOOST_TEST(last.to == 5);  // the update of step 5 may have broken the weights
   BOOST_TEST(last.why.find("step 8: ") == 0U, last.why);
   // Spikes are finite, so they do not count.
-  Policy q("skip", 2);
+  Policy q(OnSpike::skip, 2);
   for (int64_t number = 1; number < 9; ++number) {
     BOOST_TEST((q.decide(spike(number), none).action == Action::skipped));
     q.add(spike(number));
@@ -104,13 +104,13 @@ BOOST_AUTO_TEST_CASE(too_many_steps_in_a_row_that_are_not_finite_end_the_run) {
 }
 
 BOOST_AUTO_TEST_CASE(no_number_of_steps_ends_the_run_where_none_is_given) {
-  Policy p("log", 0);
+  Policy p(OnSpike::log, 0);
   for (int64_t number = 1; number < 1000; ++number)
     BOOST_TEST((p.decide(not_finite(number), none).action == Action::skipped));
 }
 
 BOOST_AUTO_TEST_CASE(the_first_of_steps_in_a_row_is_recorded_and_two_records_stay) {
-  Policy p("skip");
+  Policy p(OnSpike::skip);
   const auto flights = [&](int64_t number) {
     const SpikeDecision decision = p.decide(spike(number), none);
     return std::to_string(decision.flight) + " for " + std::to_string(decision.old_flight);
@@ -121,13 +121,13 @@ BOOST_AUTO_TEST_CASE(the_first_of_steps_in_a_row_is_recorded_and_two_records_sta
   BOOST_TEST(flights(6) == "4 for 1");
   BOOST_TEST(flights(8) == "5 for 3");
   // After a rewind the next step is a new one, even with the same number.
-  Policy back("rewind");
+  Policy back(OnSpike::rewind);
   for (int64_t i = 1; i < 4; ++i)
     BOOST_TEST(back.decide(spike(8 + i), [] { return int64_t(8); }).flight == i);
 }
 
 BOOST_AUTO_TEST_CASE(a_policy_goes_on_from_its_state) {
-  Policy one("log"), other("log");
+  Policy one(OnSpike::log), other(OnSpike::log);
   for (int i = 1; i <= 3; ++i) one.add(step(i, i));
   for (int i = 4; i < 12; i += 2) one.decide(i < 8 ? spike(i) : not_finite(i), none);
   other.restore(parse_json(to_text(one.state()), "state"));

@@ -137,9 +137,9 @@ BOOST_AUTO_TEST_CASE(the_options_are_heeded) {
   o.recompute = true;
   BOOST_TEST((after(o) == wanted));
   o = usual;
-  o.optimizer = "sgd";
+  o.optimizer = Optimizer::sgd;
   BOOST_TEST((after(o) != wanted));
-  o.optimizer = "muon";
+  o.optimizer = Optimizer::muon;
   BOOST_TEST((after(o) != wanted));
   o = usual;
   o.seed = 6;
