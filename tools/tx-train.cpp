@@ -14,7 +14,6 @@
 #include "lib/train/input/run_directory.h"
 #include "lib/train/plan/described.h"
 #include "lib/train/plan/resolve.h"
-#include "lib/train/plan/settle.h"
 #include "lib/train/ranks/replicas.h"
 #include "lib/train/run/trainer.h"
 
@@ -70,7 +69,7 @@ void read_config(tx::TrainOptions& settings, tx::Options& options) {
                          ", which has a preset of its own: leave one of them out");
   options.from_json(all, file);
   if (run.empty() && all.contains("preset"))  // which the file may name without its settings
-    options.from_json(tx::preset_settings(settings.preset), file, true);
+    tx::take_preset(options, settings, settings.preset);
   distrust(settings, options, file);
 }
 

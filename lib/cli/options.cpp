@@ -111,6 +111,18 @@ void Options::take_origins(const Options& of) {
   }
 }
 
+void Options::take_defaults(const Options& of) {
+  for (const auto& option : options_) {
+    const Option* from = of.find(option->long_name());
+    if (!from || !option->in_config) continue;
+    const auto copy = [&](auto* field) { *field = *std::get<decltype(field)>(from->field); };
+    if (option->given)
+      option->file_value = values::to_json(*from);
+    else if (!option->from_file)
+      std::visit(copy, option->field);
+  }
+}
+
 void Options::protect_inputs() const {
   std::vector<std::string> inputs;
   for (const auto& option : options_)
@@ -130,7 +142,7 @@ Json Options::to_json() const {
   return json;
 }
 
-void Options::from_json(const Json& json, const std::string& where, bool defaults) {
+void Options::from_json(const Json& json, const std::string& where) {
   if (!json.is_object()) throw UsageError(where + ": must be a JSON object of options");
   std::vector<std::string> known;
   for (const auto& option : options_)
@@ -147,9 +159,9 @@ void Options::from_json(const Json& json, const std::string& where, bool default
     if (found == json.end()) continue;
     if (option->given)
       option->file_value = *found;
-    else if (!defaults || !option->from_file)
+    else
       values::set_from_json(*option, *found, where);
-    option->from_file = option->from_file || !defaults;
+    option->from_file = true;
   }
 }
 

@@ -198,6 +198,9 @@ class Options {
   // Takes from `of`, whose options set other fields, which were given, to what a file set them, and
   // their initial values.
   void take_origins(const Options& of);
+  // Takes from `of`, whose options set other fields, the values of options that are not chosen()
+  // here. Options given on the command line may turn off what `of` turned on.
+  void take_defaults(const Options& of);
   const std::vector<std::unique_ptr<Option>>& all() const { return options_; }
   const Group& group_of(const Option& option) const;
 
@@ -210,9 +213,8 @@ class Options {
 
   Json to_json() const;  // every option in_config with its current value
   // Sets fields from the form of to_json(); an unknown key is a UsageError that names it. Options
-  // given on the command line keep their values. `defaults`: the JSON is a preset, not a file of
-  // the user; options that are chosen() keep their values.
-  void from_json(const Json& json, const std::string& where, bool defaults = false);
+  // given on the command line keep their values.
+  void from_json(const Json& json, const std::string& where);
 
  private:
   Option& push(Option option);

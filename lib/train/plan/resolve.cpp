@@ -133,9 +133,25 @@ Json options_json(const TrainOptions& options) {
 }
 
 TrainOptions with_values(const TrainOptions& options, const Options& given, const Json& values,
-                         const std::string& where, bool defaults) {
+                         const std::string& where) {
   Bound bound(options, given);
-  bound.parser.from_json(values, where, defaults);
+  bound.parser.from_json(values, where);
+  return bound.options;
+}
+
+void take_preset(Options& parser, const TrainOptions& options, const std::string& preset) {
+  TrainOptions changed = options;
+  changed.apply_preset(preset);
+  Options theirs("tx-train", "");
+  changed.describe(theirs);
+  parser.take_defaults(theirs);
+}
+
+TrainOptions with_preset(const TrainOptions& options, const Options& given,
+                         const std::string& preset) {
+  Bound bound(options, given);
+  take_preset(bound.parser, options, preset);
+  bound.options.preset = preset;
   return bound.options;
 }
 

@@ -15,7 +15,13 @@ Json options_json(const TrainOptions& options);
 
 // The options with the values of a JSON of that form, except those given: Options::from_json().
 TrainOptions with_values(const TrainOptions& options, const Options& given, const Json& values,
-                         const std::string& where, bool defaults = false);
+                         const std::string& where);
+
+// The options with what a preset changes, except those that the user chose; take_preset() sets the
+// fields of the parser.
+TrainOptions with_preset(const TrainOptions& options, const Options& given,
+                         const std::string& preset);
+void take_preset(Options& parser, const TrainOptions& options, const std::string& preset);
 
 // Checks for contradictions and resolves "auto". What depends on the preset is not checked while it
 // is open (settle_preset(), lib/train/plan/settle.h).

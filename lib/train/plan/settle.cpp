@@ -19,7 +19,7 @@ constexpr int64_t auto_epochs = 60, modern_epochs = 15, modern_steps = 12000, pa
 // Fine-tuning: the same in epochs, and the d_model above which the learning rate is lowered.
 constexpr int64_t tuning_patience_epochs = 5, tuned_width = 128;
 
-TrainOptions with_preset(const std::string& name) {
+TrainOptions preset_options(const std::string& name) {
   TrainOptions options;
   options.apply_preset(name);
   return options;
@@ -27,7 +27,7 @@ TrainOptions with_preset(const std::string& name) {
 
 // FLOPs of the matrix products of a run with a preset on this text.
 double run_flops(const std::string& preset, int64_t steps, const TextSize& text) {
-  TrainOptions o = with_preset(preset);
+  TrainOptions o = preset_options(preset);
   if (text.tokens.size() == 1) o.kind = ModelKind::decoder;
   ModelConfig model = o.model_config();
   model.set_vocabularies(8000);
@@ -78,7 +78,7 @@ PresetChoice choose_preset(const TextSize& text, const std::string& device, bool
     return {"base",
             "for " + grouped(double(base_tokens)) + text.unit() + " or more on a GPU" + has};
   const double times =
-      run_flops("base", with_preset("base").steps, text) / run_flops(small, modern_steps, text);
+      run_flops("base", preset_options("base").steps, text) / run_flops(small, modern_steps, text);
   const double digits = std::pow(10, std::floor(std::log10(times)) - 1);
   return {small, "as there is no GPU" + has + ", but --preset base needs about " +
                      grouped(std::round(times / digits) * digits) + " times the arithmetic"};
@@ -113,16 +113,10 @@ std::string tuning_text(const TrainOptions& o, int64_t epochs, int64_t tokens) {
 TextPlan settle_fine_tuning(const TrainOptions& options, const Options& given,
                             const Corpora& corpora) {
   const PairLengths text = corpora.train_lengths();
-  TrainOptions start = with_preset(fine_tuning);
-  start.lr *= std::min(
-      1.0, double(tuned_width) / double(ModelReader(resolve_model(options.init)).config().d_model));
-  start.batch_tokens = tuning_batch(text, corpora);
-  const Json all = options_json(start);
-  Json settings;
-  for (const char* name : {"batch-tokens", "schedule", "lr", "warmup", "steps", "save-every"})
-    settings[name] = all.at(name);
-  TrainOptions tuned = with_values(options, given, settings, "preset " + start.preset, true);
-  tuned.preset = fine_tuning;
+  const int width = ModelReader(resolve_model(options.init)).config().d_model;
+  TrainOptions tuned = with_preset(options, given, fine_tuning);
+  if (!given.chosen("lr")) tuned.lr *= std::min(1.0, double(tuned_width) / double(width));
+  if (!given.chosen("batch-tokens")) tuned.batch_tokens = tuning_batch(text, corpora);
   return {resolve(tuned, given), {fine_tuning, "", text.rows(text.sides() - 1)}};
 }
 
@@ -168,22 +162,17 @@ TrainOptions settle_length(const TextPlan& plan, const Options& given, const Cou
 
 }  // namespace
 
-Json preset_settings(const std::string& name) { return options_json(with_preset(name)); }
-
 TextPlan settle_preset(const TrainOptions& options, const Options& given, const Corpora& corpora) {
   if (!preset_is_open(options, given)) return {options, {}};
   if (is_fine_tuning(options)) return settle_fine_tuning(options, given, corpora);
   const PairLengths text = corpora.train_lengths();
-  TextSize size{{}, holds_longest(parse_batch_tokens(with_preset("toy").batch_tokens), corpora)};
+  TextSize size{{}, holds_longest(parse_batch_tokens(preset_options("toy").batch_tokens), corpora)};
   for (int side = 0; side < text.sides(); ++side) size.tokens.push_back(text.rows(side));
   const bool muon = options.tensor_parallel == 1 &&
                     (!given.chosen("optimizer") || options.optimizer == Optimizer::muon);
   PresetChoice choice = choose_preset(size, options.device, muon);
   choice.tokens = size.target();
-  Json settings = preset_settings(choice.name);
-  settings.erase("threads");  // limited to those that can be started
-  TrainOptions chosen = with_values(options, given, settings, "preset " + choice.name, true);
-  chosen.preset = choice.name;
+  TrainOptions chosen = with_preset(options, given, choice.name);
   const bool falls = choice.name == "toy" || choice.name == "modern";
   if (!given.chosen("patience") && !falls && compares(chosen))
     chosen.patience = patience_of(patience_steps, chosen);

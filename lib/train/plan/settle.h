@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "lib/train/input/data.h"
 #include "lib/train/options/options.h"
@@ -31,9 +30,6 @@ struct TextSize {
 
 // The preset for a text and a device; tiny for modern without Muon. settle_preset() adds `tokens`.
 PresetChoice choose_preset(const TextSize& text, const std::string& device, bool muon = true);
-
-// Every option's value in a preset.
-Json preset_settings(const std::string& name);
 
 struct TextPlan {
   TrainOptions options;
