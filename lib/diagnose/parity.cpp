@@ -154,8 +154,7 @@ Task make_task(const TrainOptions& asked, const Options& given, const Log& log) 
     task.config = ModelReader(resolve_model(options.init)).config();
   task.config.resolve();
   PackerOptions packing;
-  packing.batch_tokens =
-      options.batch_tokens == "auto" ? 4096 : parse_batch_tokens(options.batch_tokens);
+  packing.batch_tokens = options.batch_tokens.number(4096);
   packing.seed = options.seed;
   std::unique_ptr<PairLinks> links;
   if (corpora.train->has_links())

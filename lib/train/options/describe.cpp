@@ -209,7 +209,7 @@ void describe_diagnostics(Options& o, TrainOptions& t) {
 
 void describe_batches(Options& o, TrainOptions& t) {
   o.group("Batches").goes_with({"--replay"});
-  o.add("--batch-tokens", t.batch_tokens, "N|auto", "target tokens per batch",
+  o.add("--batch-tokens", t.batch_tokens.text, "N|auto", "target tokens per batch",
         "With auto, as many as fit in memory; see MEMORY. In tx-decode the option counts source "
         "tokens.");
   o.add("--accumulate", t.accumulate, "N", "batches per step: gradient accumulation")

@@ -29,7 +29,7 @@ void TrainOptions::apply_preset(const std::string& name) {
     warmup = 2000;
     keep = 10;
     if (name == "small") {  // otherwise as the paper
-      batch_tokens = "4096";
+      batch_tokens = 4096;
       accumulate = 2;
       lr = 0.005;
       steps = 8000;
@@ -37,7 +37,7 @@ void TrainOptions::apply_preset(const std::string& name) {
       return;
     }
     c.norm = NormPosition::pre;  // after 450 steps half the validation perplexity of post-norm
-    batch_tokens = "2048";
+    batch_tokens = 2048;
     lr = 0.0035;
     steps = 12000;
     save_every = 212;  // about an epoch of Multi30k
@@ -65,7 +65,7 @@ void TrainOptions::apply_preset(const std::string& name) {
     c.norm = NormPosition::pre;
     c.activation = Activation::gelu;
     dropout = 0;
-    batch_tokens = "448";
+    batch_tokens = 448;
     schedule = Schedule::linear;
     lr = 0.003;
     warmup = 100;
@@ -73,7 +73,7 @@ void TrainOptions::apply_preset(const std::string& name) {
     save_every = 240;
     valid_every = 0;
   } else if (name == fine_tuning) {
-    batch_tokens = "2048";
+    batch_tokens = 2048;
     schedule = Schedule::linear;
     lr = 0.001;
     warmup = 100;
@@ -98,7 +98,8 @@ void TrainOptions::take_model(const ModelConfig& of) {
   kind = of.kind;
 }
 
-int parse_batch_tokens(const std::string& text) {
+int BatchTokens::number(int automatic) const {
+  if (text == "auto") return automatic;
   int tokens = 0;
   if (!parse_number(text, tokens) || tokens < 2 || tokens > 1 << 24)
     throw UsageError("--batch-tokens " + text + ": give a number from 2 to 16,777,216, or auto");

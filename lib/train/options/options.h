@@ -27,6 +27,13 @@ inline constexpr const char* name_table<OnSpike>[] = {"log", "skip", "rewind"};
 template <>
 inline constexpr const char* name_table<DocumentUnit>[] = {"lines", "paragraphs"};
 
+// The value of --batch-tokens: "25000", or "auto".
+struct BatchTokens {
+  BatchTokens(int tokens) : text(std::to_string(tokens)) {}
+  int number(int automatic = 0) const;  // UsageError if it is neither a number nor auto
+  std::string text;
+};
+
 // Sections of TrainOptions, for classes that read no other option.
 struct SaveOptions {
   int keep = 5;               // checkpoints kept besides the best
@@ -84,7 +91,7 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
   int tensor_parallel = 1;
   std::string device = "auto", precision = "auto";
 
-  std::string batch_tokens = "25000";
+  BatchTokens batch_tokens = 25000;
   std::string memory;
   int accumulate = 1;
   bool recompute = false, tune = false;
@@ -135,8 +142,6 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
   void describe_guidance(Options& options);
 };
 
-// The value of --batch-tokens other than "auto"; UsageError if it is not a number.
-int parse_batch_tokens(const std::string& text);
 // The value of --NAME, "" if absent, before parsing: --preset changes the defaults of others.
 std::string peek_option(int argc, const char* const* argv, const std::string& name);
 // The command line for provenance, with "RUN" for the directory: files do not depend on its name.

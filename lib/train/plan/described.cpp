@@ -32,10 +32,9 @@ TrainOptions settle_described(const TrainOptions& options, const Options& given,
   std::optional<Feed> feed;
   bool assumed = false;
   const auto assume_batch = [&](const TrainOptions& chosen) -> CountSteps {
-    assumed = chosen.batch_tokens == "auto";
+    assumed = chosen.batch_tokens.number() == 0;
     feed.emplace(*data.corpora.train, data.vocabularies, chosen,
-                 assumed ? max_auto_tokens : parse_batch_tokens(chosen.batch_tokens),
-                 data.corpora.sentinels);
+                 chosen.batch_tokens.number(max_auto_tokens), data.corpora.sentinels);
     return [&feed](int64_t epochs, int64_t max) { return feed->steps(epochs, max); };
   };
   const TrainOptions settled = settle(options, given, data.corpora, assume_batch, log);
@@ -134,8 +133,8 @@ DescribedRun describe_run(const TrainOptions& asked, const Options& given,
                          [&](int n) { return described_capacities(options, sides, n); }};
   const OtherMemory rest{program, translating_bytes(options, scorer, parameters, log)};
   const PlannedRun run{backend, parameters, transformer, options, rest, ranks};
-  const int tokens = options.batch_tokens == "auto" ? resolve_batch_tokens(run, shape)
-                                                    : parse_batch_tokens(options.batch_tokens);
+  const int fixed = options.batch_tokens.number();
+  const int tokens = fixed ? fixed : resolve_batch_tokens(run, shape);
   const std::vector<int> capacities = shape.capacities(tokens);
   MemoryPlan memory = plan_memory(run, capacities);
   TrainOptions other = options;

@@ -150,8 +150,7 @@ int resolve_batch_tokens(const PlannedRun& run, const BatchShape& shape) {
     return int64_t(plan_memory(run, shape.capacities(tokens)).total());
   };
   const int min = (shape.min + 63) / 64 * 64;
-  if (options.batch_tokens != "auto") {
-    const int tokens = parse_batch_tokens(options.batch_tokens);
+  if (const int tokens = options.batch_tokens.number()) {
     if (limit && total(tokens) > limit)
       throw UsageError("--memory " + options.memory + " cannot hold --batch-tokens " +
                        std::to_string(tokens) + ": give --memory " +

@@ -179,7 +179,7 @@ TrainOptions resolve(TrainOptions o, const Options& given) {
   if (o.one_text() && !given.chosen("label-smoothing"))
     o.label_smoothing = 0;  // the loss is then the cross-entropy of the text
   o.valid_metric = metrics_of(o);
-  if (o.batch_tokens != "auto") parse_batch_tokens(o.batch_tokens);
+  o.batch_tokens.number();
   if (!o.memory.empty()) parse_size(o.memory, "--memory");
   if (o.threads == 0) o.threads = available_cpus();
   o.device = resolve_device(o.device);

@@ -32,7 +32,7 @@ double run_flops(const std::string& preset, int64_t steps, const TextSize& text)
   ModelConfig model = o.model_config();
   model.set_vocabularies(8000);
   model.resolve();
-  const double target = double(steps) * parse_batch_tokens(o.batch_tokens);
+  const double target = double(steps) * o.batch_tokens.number();
   std::vector<double> tokens;
   for (const int64_t side : text.tokens)
     tokens.push_back(target * double(side) / double(text.target()));
@@ -87,10 +87,10 @@ PresetChoice choose_preset(const TextSize& text, const std::string& device, bool
 namespace {
 
 // About a hundred batches per epoch, each large enough for the longest sentence.
-std::string tuning_batch(const PairLengths& text, const Corpora& corpora) {
+int tuning_batch(const PairLengths& text, const Corpora& corpora) {
   int64_t tokens = std::clamp<int64_t>(text.rows(text.sides() - 1) / 100, 1024, 8192) / 64 * 64;
   while (tokens < max_auto_tokens && !holds_longest(int(tokens), corpora)) tokens += 1024;
-  return std::to_string(tokens);
+  return int(tokens);
 }
 
 int64_t tuning_epochs(int64_t target_tokens) {
@@ -101,8 +101,9 @@ int64_t tuning_epochs(int64_t target_tokens) {
 
 std::string tuning_text(const TrainOptions& o, int64_t epochs, int64_t tokens) {
   const std::string rate = formatted("schedule %s, rate %.3g", o.schedule.name.c_str(), o.lr);
-  return "fine-tuning " + o.init + " with " + o.optimizer.name + ": batches of " + o.batch_tokens +
-         " target tokens, " + (o.schedule == Schedule::paper ? "schedule paper" : rate) + ", " +
+  return "fine-tuning " + o.init + " with " + o.optimizer.name + ": batches of " +
+         o.batch_tokens.text + " target tokens, " +
+         (o.schedule == Schedule::paper ? "schedule paper" : rate) + ", " +
          counted(o.warmup, "step") + " of warm-up; " + counted(o.steps, "step") +
          (epochs > 0 ? ", " + counted(epochs, "epoch") + " of the text's " +
                            grouped(double(tokens)) + " target tokens"
@@ -166,7 +167,7 @@ TextPlan settle_preset(const TrainOptions& options, const Options& given, const 
   if (!preset_is_open(options, given)) return {options, {}};
   if (is_fine_tuning(options)) return settle_fine_tuning(options, given, corpora);
   const PairLengths text = corpora.train_lengths();
-  TextSize size{{}, holds_longest(parse_batch_tokens(preset_options("toy").batch_tokens), corpora)};
+  TextSize size{{}, holds_longest(preset_options("toy").batch_tokens.number(), corpora)};
   for (int side = 0; side < text.sides(); ++side) size.tokens.push_back(text.rows(side));
   const bool muon = options.tensor_parallel == 1 &&
                     (!given.chosen("optimizer") || options.optimizer == Optimizer::muon);

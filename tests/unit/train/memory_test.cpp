@@ -49,7 +49,7 @@ BOOST_FIXTURE_TEST_CASE(auto_takes_the_largest_batch_that_fits, TinyText) {
   const auto total = [&](int tokens) { return plan_memory(run, shape.capacities(tokens)).total(); };
   const size_t limit = size_t(48) << 20;
   const auto resolved = [&](const std::string& batch_tokens, const std::string& memory) {
-    options.batch_tokens = batch_tokens;
+    options.batch_tokens.text = batch_tokens;
     options.memory = memory;
     return resolve_batch_tokens(run, shape);
   };

@@ -141,10 +141,10 @@ BOOST_FIXTURE_TEST_CASE(the_batch_is_fixed_before_the_length, PackingFixture) {
   const Json before = options_json(start), chosen_before = given.to_json();
   Corpora corpora;
   corpora.train.reset(new IdCache(make(captions(60))));
-  std::string batch;
+  int batch = 0;
   const auto fix_batch = [&](const TrainOptions& chosen) -> CountSteps {
-    batch = chosen.batch_tokens;
-    return [&](int64_t epochs, int64_t) { return batch == "448" ? 7 * epochs : 0; };
+    batch = chosen.batch_tokens.number();
+    return [&](int64_t epochs, int64_t) { return batch == 448 ? 7 * epochs : 0; };
   };
   const TrainOptions settled = settle(start, given, corpora, fix_batch, log);
   BOOST_TEST(settled.preset == "toy");
