@@ -39,22 +39,20 @@ std::string no_gpu_reason() {
   }
 }
 
-std::string resolve_device(const std::string& device) {
-  if (device != "auto") return device;
-  return no_gpu_reason().empty() ? "cuda" : "cpu";
+Device resolve_device(Device device) {
+  if (device != Device::automatic) return device;
+  return no_gpu_reason().empty() ? Device::cuda : Device::cpu;
 }
 
-AutoPrecision auto_precision(const std::string& device) {
-  return (device == "cuda" ? cuda() : cpu()).auto_precision();
+AutoPrecision auto_precision(Device device) {
+  return (device == Device::cuda ? cuda() : cpu()).auto_precision();
 }
 
-Backend make_backend(const std::string& device, int threads) {
-  const std::string resolved = resolve_device(device);
-  if (resolved != "cpu" && resolved != "cuda")
-    throw UsageError("--device " + device + ": choose cpu, cuda or auto");
-  const std::string reason = resolved == "cuda" ? no_gpu_reason() : "";
+Backend make_backend(Device device, int threads) {
+  const bool gpu = resolve_device(device) == Device::cuda;
+  const std::string reason = gpu ? no_gpu_reason() : "";
   if (!reason.empty()) throw UsageError("--device cuda: " + reason + "; use --device cpu");
-  Backend backend = (resolved == "cuda" ? cuda() : cpu()).make();
+  Backend backend = (gpu ? cuda() : cpu()).make();
   set_threads(backend, threads);
   return backend;
 }

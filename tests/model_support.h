@@ -17,7 +17,8 @@ namespace tx_test {
 
 // The device that the test is built for; f64, the reference, always runs on the CPU.
 inline tx::Backend backend_for(tx::DType dtype, int threads) {
-  return tx::make_backend(dtype == tx::DType::f64 ? "cpu" : TX_TEST_DEVICE, threads);
+  const char* const device = dtype == tx::DType::f64 ? "cpu" : TX_TEST_DEVICE;
+  return tx::make_backend(tx::value_of_name<tx::Device>(device), threads);
 }
 inline bool on_gpu() { return std::string(TX_TEST_DEVICE) == "cuda"; }
 

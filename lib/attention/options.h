@@ -33,7 +33,7 @@ struct DumpOptions {
 
   DumpOptions() {
     translator.max_source = 256;
-    translator.precision = "fp32";
+    translator.precision = Precision::fp32;
   }
   void describe(Options& options);
   const std::string& model() const { return models.front(); }

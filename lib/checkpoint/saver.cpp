@@ -16,7 +16,7 @@ bool has_own_memory(const Parameters& p) { return p.backend()->has_own_memory();
 Saver::Saver(const Parameters& parameters, Gather gather)
     : parameters_(parameters), gather_(std::move(gather)) {
   if (!has_own_memory(parameters)) return;
-  reader_ = std::make_unique<Backend>(make_backend("cuda", 1));
+  reader_ = std::make_unique<Backend>(make_backend(Device::cuda, 1));
   copy_.reset(
       new Parameters(Parameters::for_saving(*reader_, parameters.config(), parameters.dtype())));
 }

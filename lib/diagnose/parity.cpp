@@ -25,15 +25,17 @@ constexpr double bf16_cosine = 0.005, bf16_loss = 5e-3;   // 1 - cosine; relativ
 constexpr double negligible = 1e-6;
 
 struct Variant {
-  std::string name, device, precision;
+  std::string name;
+  Device device;
+  Precision precision;
   std::string missing;  // why it is not available; empty: it is
 };
 
 std::vector<Variant> ways() {
-  std::vector<Variant> all{{"cpu fp32", "cpu", "fp32", ""},
-                           {"cpu bf16", "cpu", "bf16", ""},
-                           {"cuda fp32", "cuda", "fp32", no_gpu_reason()},
-                           {"cuda bf16", "cuda", "bf16", no_gpu_reason()}};
+  std::vector<Variant> all{{"cpu fp32", Device::cpu, Precision::fp32, ""},
+                           {"cpu bf16", Device::cpu, Precision::bf16, ""},
+                           {"cuda fp32", Device::cuda, Precision::fp32, no_gpu_reason()},
+                           {"cuda bf16", Device::cuda, Precision::bf16, no_gpu_reason()}};
   return all;
 }
 
@@ -109,7 +111,7 @@ double lost_cosine(const std::vector<float>& x, const std::vector<float>& y) {
 // The table of one variant; adds the number of values out of bounds to `faults`.
 std::string compare(const Variant& way, const std::vector<ParameterEntry>& table, const Outcome& is,
                     const Outcome& reference, int& faults) {
-  const bool exact = way.precision == "fp32";
+  const bool exact = way.precision == Precision::fp32;
   double all = 0;
   for (const auto& g : reference.gradients) all = std::max(all, largest(g));
   const double loss = std::abs(is.loss / reference.loss - 1);

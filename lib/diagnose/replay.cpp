@@ -116,7 +116,8 @@ Json run_again(const TrainOptions& options, const FlightReader& file) {
   if (batches.empty()) throw DataError(options.replay + ": the flight record has no batch");
   Backend backend = make_backend(options.device, options.threads);
   if (facts.contains("products")) backend->set_tuning(facts["products"].get<std::string>());
-  if (options.precision == "auto") throw DataError(options.replay + " does not name its precision");
+  if (options.precision == Precision::automatic)
+    throw DataError(options.replay + " does not name its precision");
   const DType dtype = precision_dtype(options.precision);
   Parameters parameters = Parameters::for_training(backend, file.config(), dtype);
   file.load(parameters);

@@ -30,7 +30,7 @@ TranslatorOptions options_of(const Parameters& parameters, int threads) {
   options.search.beam = 1;
   options.batch_tokens = on_gpu(parameters) ? gpu_batch : usual_cpu_batch;
   options.threads = on_gpu(parameters) ? 1 : threads;
-  options.device = on_gpu(parameters) ? "cuda" : "cpu";
+  options.device = on_gpu(parameters) ? Device::cuda : Device::cpu;
   return options;
 }
 

@@ -23,11 +23,14 @@ enum class PositionEncoding { sinusoid, halves, fairseq, learned, rotary, alibi,
 enum class RotaryScaling { none, linear, ntk, llama3 };  // for longer texts than in training
 // Which embeddings and output share one matrix; `embeddings`: those of all sides.
 enum class Tie { all, embeddings, target, none };
+enum class Precision { automatic, int8, bf16, fp32 };  // --precision
 
 template <>
 inline constexpr const char* name_table<ModelKind>[] = {"encoder-decoder", "decoder", "encoder"};
 template <>
 inline constexpr const char* name_table<DType>[] = {"fp32", "bf16", nullptr, nullptr, "int8"};
+template <>
+inline constexpr const char* name_table<Precision>[] = {"auto", "int8", "bf16", "fp32"};
 template <>
 inline constexpr const char* name_table<Activation>[] = {
     nullptr, "relu", "gelu", "gelu-tanh", "gelu-sigmoid", "silu", "swiglu", "geglu"};
@@ -43,8 +46,8 @@ inline constexpr const char* name_table<RotaryScaling>[] = {"none", "linear", "n
 template <>
 inline constexpr const char* name_table<Tie>[] = {"all", "embeddings", "target", "none"};
 
-// The dtype of activations for a value of --precision; Bug for any other name.
-inline DType precision_dtype(const std::string& name) { return value_of_name<DType>(name); }
+// The type of that name; Bug for automatic.
+inline DType precision_dtype(Precision p) { return value_of_name<DType>(name_of_value(p)); }
 
 // One side: the size of its vocabulary, and its stack.
 struct SideConfig {

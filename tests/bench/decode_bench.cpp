@@ -56,7 +56,7 @@ struct Worker {
   tx::Backend backend;
   tx::BatchSearch search;
   template <class... Rest>
-  Worker(const std::string& device, int threads, const Rest&... rest)
+  Worker(tx::Device device, int threads, const Rest&... rest)
       : backend(tx::make_backend(device, threads)), search(backend, rest...) {}
 };
 
@@ -204,12 +204,12 @@ int main(int argc, char** argv) try {
   };
   const int sentences = number(3, 32), threads = number(4, 1), length = number(6, 30);
   const tx::ModelConfig config = config_of(text(1, "base"), number(7, 8000));
-  const std::string device = text(9, "cpu");
+  const tx::Named<tx::Device> device = tx::value_of_name<tx::Device>(text(9, "cpu"));
   const std::string precision = text(2, "auto");
   const tx::DType weights = precision != "auto" ? tx::value_of_name<tx::DType>(precision)
                                                 : tx::auto_precision(device).dtype;
   tx::Backend backend = tx::make_backend(device, threads);
-  tx::Backend host = tx::make_backend("cpu", 1);
+  tx::Backend host = tx::make_backend(tx::Device::cpu, 1);
   tx::Parameters random = tx::Parameters::only_weights(host, config, tx::DType::f32);
   random.initialise(1);
   tx::Parameters parameters =
@@ -242,7 +242,7 @@ int main(int argc, char** argv) try {
   std::printf(
       "%s %s %s batch %d beam %d threads %d workers %d: %.0f tokens per CPU second, %.0f "
       "tokens/s\n",
-      text(1, "base"), dtype == tx::DType::bf16 ? "bf16" : "fp32", device.c_str(), sentences,
+      text(1, "base"), dtype == tx::DType::bf16 ? "bf16" : "fp32", device.name.c_str(), sentences,
       options.beam, threads, workers, tokens / best.processor, tokens / best.clock);
   const double element = double(size_of(dtype));
   print_share(backend, floor_of(config, sentences, options.beam, length, element), dtype,

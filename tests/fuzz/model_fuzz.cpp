@@ -23,7 +23,7 @@ void run(std::string_view bytes) {
   std::vector<int> ids;
   reader.vocabularies().source().encode("a b <s> \xE2\x96\x81 c", ids);
   reader.vocabularies().target().decode(ids);
-  tx::Backend backend = tx::make_backend("cpu", 1);
+  tx::Backend backend = tx::make_backend(tx::Device::cpu, 1);
   tx::Parameters parameters =
       tx::Parameters::only_weights(backend, reader.config(), tx::DType::f32);
   reader.load(parameters);

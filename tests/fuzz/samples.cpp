@@ -96,7 +96,7 @@ std::string make_document_cache(const std::shared_ptr<const tx::Vocabulary>& wor
 }
 
 Sample::Sample(const std::string& tie)
-    : backend(tx::make_backend("cpu", 1)),
+    : backend(tx::make_backend(tx::Device::cpu, 1)),
       parameters(tx::Parameters::for_training(backend, small_config(tie), tx::DType::f32)) {
   parameters.initialise(1);
 }

@@ -30,7 +30,7 @@ class Rank {
  public:
   Rank(int rank, int ranks, const std::string& file) : rank_(rank), ranks_(ranks) {
     tx::choose_gpu(rank);
-    backend_ = tx::make_backend("cuda", 1);
+    backend_ = tx::make_backend(tx::Device::cuda, 1);
     from_ = static_cast<char*>(backend_->allocate(max));
     to_ = static_cast<char*>(backend_->allocate(max));
     mover_ = backend_->make_mover(id(file), rank, ranks, [] {});

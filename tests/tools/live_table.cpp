@@ -32,7 +32,7 @@ std::vector<float> inputs() {
 }
 
 tx::Json activations(std::vector<float> x) {
-  tx::Backend backend = tx::make_backend("cpu", 1);
+  tx::Backend backend = tx::make_backend(tx::Device::cpu, 1);
   const auto width = int64_t(x.size());
   std::vector<float> y(x.size());
   x.resize(2 * x.size(), 1);  // gated activations are multiplied by 1

@@ -68,7 +68,7 @@ int run(const std::string& path, Settings settings) {
   const std::shared_ptr<const tx::Vocabulary> vocabulary =
       file.empty() ? words(size) : tx::load_vocabulary(file);
   const tx::ModelConfig config = configuration(settings, vocabulary->size());
-  tx::Backend backend = tx::make_backend("cpu", 1);
+  tx::Backend backend = tx::make_backend(tx::Device::cpu, 1);
   tx::Parameters parameters = tx::Parameters::only_weights(backend, config, tx::DType::f32);
   parameters.initialise(seed);
   if (noise > 0) add_noise(parameters, noise, seed);

@@ -25,7 +25,7 @@ class Plan {
   Plan(const ModelSet& models, const TranslatorOptions& options, const Rules& rules,
        const Shortlist* shortlist, int64_t longest)
       : options_(options), longest_(longest), worker_(models, options, rules, shortlist) {
-    const bool gpu = options.device == "cuda", limited = !options.memory.empty();
+    const bool gpu = options.device == Device::cuda, limited = !options.memory.empty();
     if (limited) limit_ = size_t(parse_size(options.memory, "--memory"));
     if (!limited) limit_ = worker_.free_bytes() / 10 * 9;
     if (!gpu) held_ = anonymous_bytes() + text_bytes;  // includes the weights
@@ -62,7 +62,7 @@ class Plan {
 
 int64_t plan_batch_tokens(const ModelSet& models, const TranslatorOptions& options,
                           const Rules& rules, const Shortlist* shortlist, int64_t longest) {
-  const bool gpu = options.device == "cuda", limited = !options.memory.empty();
+  const bool gpu = options.device == Device::cuda, limited = !options.memory.empty();
   const int64_t given = options.batch_tokens, usual = gpu ? usual_gpu_batch : usual_cpu_batch;
   if (!limited && (given || !gpu)) return given ? given : usual;
   Plan plan(models, options, rules, shortlist, longest);

@@ -22,12 +22,12 @@ namespace {
 
 using Files = std::vector<std::shared_ptr<const ModelReader>>;
 
-DType dtype_of_weights(const std::string& precision, Backend& backend, const Files& files) {
-  if (precision != "auto") return value_of_name<DType>(precision);
+DType dtype_of_weights(Precision precision, Backend& backend, const Files& files) {
+  if (precision != Precision::automatic) return precision_dtype(precision);
   const auto quantised = [](const auto& file) { return file->has_int8(); };
   const bool gpu = backend->has_own_memory();
   if (!gpu && std::any_of(files.begin(), files.end(), quantised)) return DType::i8;
-  return auto_precision(gpu ? "cuda" : "cpu").dtype;
+  return auto_precision(gpu ? Device::cuda : Device::cpu).dtype;
 }
 
 LoadedModel load_model(Backend& backend, const std::shared_ptr<const ModelReader>& file,
@@ -48,7 +48,7 @@ LoadedModel load_model(Backend& backend, const std::shared_ptr<const ModelReader
 }  // namespace
 
 std::unique_ptr<ModelSet> ModelSet::load(Backend backend, const std::vector<std::string>& paths,
-                                         const std::string& precision, int64_t longest,
+                                         Precision precision, int64_t longest,
                                          const std::string& masked_heads, int64_t longest_continued,
                                          const LanguageChoice& languages) {
   Files files;

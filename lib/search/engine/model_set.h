@@ -23,15 +23,15 @@ class ModelSet {
  public:
   // DataError if the file of int8 weights that are used in place has been overwritten.
   void check_unchanged() const;
-  // Of the weights: "cpu" or "cuda".
-  std::string device() const { return (*backend_)->has_own_memory() ? "cuda" : "cpu"; }
+  // Of the weights.
+  Device device() const { return (*backend_)->has_own_memory() ? Device::cuda : Device::cpu; }
 
-  // Loads model files or run directories. precision: of the weights, "fp32", "bf16", "int8" or
-  // "auto": int8 if a file has int8 weights, else auto_precision() of the device. longest: maximum
-  // rows of a sentence; longest_continued: the same for models of kind decoder, 0: `longest`.
-  // masked_heads: for HeadMask. languages: UsageError as with_languages().
+  // Loads model files or run directories. precision: of the weights; automatic: int8 if a file has
+  // int8 weights, else auto_precision() of the device. longest: maximum rows of a sentence;
+  // longest_continued: the same for models of kind decoder, 0: `longest`. masked_heads: for
+  // HeadMask. languages: UsageError as with_languages().
   static std::unique_ptr<ModelSet> load(Backend backend, const std::vector<std::string>& paths,
-                                        const std::string& precision, int64_t longest,
+                                        Precision precision, int64_t longest,
                                         const std::string& masked_heads = "",
                                         int64_t longest_continued = 0,
                                         const LanguageChoice& languages = {});

@@ -55,14 +55,11 @@ void TranslatorOptions::describe_machine(Options& options) {
       .default_is(std::to_string(usual_cpu_batch) + ", on a GPU " +
                   std::to_string(usual_gpu_batch) + " or what fits");
   options.threads(threads, "Does not change the translations.");
-  options.add("--device", device, "auto|cpu|cuda", "device; auto uses a GPU if there is one")
-      .one_of({"auto", "cpu", "cuda"});
-  options
-      .add("--precision", precision, "auto|int8|bf16|fp32", "precision of weights and products",
-           "int8 is CPU-only: weights and activations are multiplied in 8 bits; keys and values "
-           "are bf16. auto is int8 for a model that tx-avg --to int8 wrote, else bf16 if the "
-           "device multiplies it faster than fp32, else fp32.")
-      .one_of({"auto", "int8", "bf16", "fp32"});
+  options.add("--device", device, "device; auto uses a GPU if there is one");
+  options.add("--precision", precision, "precision of weights and products",
+              "int8 is CPU-only: weights and activations are multiplied in 8 bits; keys and values "
+              "are bf16. auto is int8 for a model that tx-avg --to int8 wrote, else bf16 if the "
+              "device multiplies it faster than fp32, else fp32.");
 }
 
 void TranslatorOptions::describe_memory(Options& options) {
@@ -118,7 +115,7 @@ std::vector<Translation> TranslationWorker::translate(std::span<const Source* co
 TranslatorOptions TranslatorOptions::resolved() const {
   TranslatorOptions o = *this;
   o.device = resolve_device(device);
-  if (o.device == "cuda") o.threads = std::min(threads, 2);
+  if (o.device == Device::cuda) o.threads = std::min(threads, 2);
   return o;
 }
 
@@ -150,7 +147,7 @@ Translator::Translator(const TranslatorOptions& options, std::unique_ptr<ModelSe
   options_.search.ends = ending_tokens(models_->target());
   options_ = options_.resolved();
   if (!options_.search.shortlist.empty() && !options_.search.forced_target) {
-    if (options_.device == "cuda")
+    if (options_.device == Device::cuda)
       throw UsageError("--shortlist is CPU-only: add --device cpu, or leave it out");
     shortlist_ = std::make_unique<Shortlist>(options_.search, models_->source(), models_->target());
   }

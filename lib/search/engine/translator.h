@@ -28,7 +28,8 @@ struct TranslatorOptions {
   int64_t batch_tokens = 0;   // source tokens per batch; 0: chosen by plan_batch_tokens()
   std::string memory;         // limit, such as 2G; "": the free memory of a GPU, none on a CPU
   int threads = available_cpus();
-  std::string device = "auto", precision = "auto";
+  Named<Device> device = Device::automatic;
+  Named<Precision> precision = Precision::automatic;
   std::string masked_heads;  // a list for HeadMask
   LanguageChoice languages;  // for multilingual models
 

@@ -165,10 +165,7 @@ void DecodeOptions::describe_checks(Options& options) {
       .needs(searching)
       .excludes({"--tgt", "--scores", "--word-scores", "--alignments", "--json", "--nbest",
                  "--echo", "--latency-ms", "--sample", "--status", "--check-invariance"});
-  options
-      .add("--compare-precision", compare_precision, "auto|int8|bf16|fp32",
-           "precision of the second model")
-      .one_of({"auto", "int8", "bf16", "fp32"})
+  options.add("--compare-precision", compare_precision, "precision of the second model")
       .needs({"--compare"});
   translator.describe_heads(options);
 }

@@ -15,7 +15,7 @@ struct DecodeOptions {
   std::string phrases;             // file: line n has the phrases required in output n
   std::string status;              // file or descriptor for a record per line
   std::string compare;             // model whose translations are compared with those of -m
-  std::string compare_precision = "auto";
+  Named<Precision> compare_precision = Precision::automatic;
   bool tokens = false, ids = false, strict = false, check_invariance = false, quiet = false,
        describe_only = false;
   bool stream = false;  // of a language model

@@ -149,11 +149,9 @@ void describe_machine(Options& o, TrainOptions& t) {
       .range(1, 1024)
       .goes_with({"--resume"})
       .excludes({"--describe", "--parity", "--selftest-resume"});
-  o.add("--device", t.device, "auto|cpu|cuda", "where to compute",
-        "With auto, the GPU if there is one.")
-      .one_of({"auto", "cpu", "cuda"})
+  o.add("--device", t.device, "where to compute", "With auto, the GPU if there is one.")
       .goes_with({"--resume", "--replay"});
-  o.add("--precision", t.precision, "auto|bf16|fp32",
+  o.add("--precision", t.precision.name, "auto|bf16|fp32",
         "precision of activations and matrix products",
         "Weights, optimizer state and sums are always fp32. With auto, bf16 where "
         "the device multiplies it faster than fp32; --version prints the choice.")

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/view.h"
+#include "kernels/backend.h"
 #include "lib/cli/options.h"
 #include "lib/model/config.h"
 
@@ -89,7 +89,8 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
   uint64_t seed = 1;
   int threads = 0;  // 0: as many as this process may use
   int tensor_parallel = 1;
-  std::string device = "auto", precision = "auto";
+  Named<Device> device = Device::automatic;
+  Named<Precision> precision = Precision::automatic;
 
   BatchTokens batch_tokens = 25000;
   std::string memory;

@@ -183,7 +183,8 @@ TrainOptions resolve(TrainOptions o, const Options& given) {
   if (!o.memory.empty()) parse_size(o.memory, "--memory");
   if (o.threads == 0) o.threads = available_cpus();
   o.device = resolve_device(o.device);
-  if (o.precision == "auto") o.precision = name_of_value(auto_precision(o.device).dtype);
+  if (o.precision == Precision::automatic)
+    o.precision.name = name_of_value(auto_precision(o.device).dtype);
   ModelConfig shape = o.model_config();  // throws for contradictions before any text is read
   shape.set_vocabularies(1);
   shape.resolve();
@@ -201,7 +202,8 @@ TrainOptions resolve_run(TrainOptions o, const Options& given, const Log& log) {
   o = resolve(o, given);
   if (starts_from_model) o = with_shape_of_init(o, given);
   limit_threads(o.threads, log);
-  if (given.given("tune") && o.tune && o.device == "cpu") log.warn("--tune has no effect on a CPU");
+  if (given.given("tune") && o.tune && o.device == Device::cpu)
+    log.warn("--tune has no effect on a CPU");
   return o;
 }
 

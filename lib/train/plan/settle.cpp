@@ -67,14 +67,14 @@ std::string ending(const TrainOptions& o) {
 
 }  // namespace
 
-PresetChoice choose_preset(const TextSize& text, const std::string& device, bool muon) {
+PresetChoice choose_preset(const TextSize& text, Device device, bool muon) {
   const std::string small = muon ? "modern" : "tiny";
   const std::string has = "; this text has " + grouped(double(text.target()));
   if (text.target() < toy_tokens && text.fits_toy)
     return {"toy", "for fewer than " + grouped(double(toy_tokens)) + text.unit() + has};
   if (text.target() < base_tokens)
     return {small, "for fewer than " + grouped(double(base_tokens)) + text.unit() + has};
-  if (device == "cuda")
+  if (device == Device::cuda)
     return {"base",
             "for " + grouped(double(base_tokens)) + text.unit() + " or more on a GPU" + has};
   const double times =

@@ -29,7 +29,7 @@ struct TextSize {
 };
 
 // The preset for a text and a device; tiny for modern without Muon. settle_preset() adds `tokens`.
-PresetChoice choose_preset(const TextSize& text, const std::string& device, bool muon = true);
+PresetChoice choose_preset(const TextSize& text, Device device, bool muon = true);
 
 struct TextPlan {
   TrainOptions options;

@@ -28,7 +28,7 @@ void check_parts(const TrainOptions& options, int ranks) {
     throw UsageError(option + " needs a multiple of " + std::to_string(parts) + " ranks, not " +
                      std::to_string(ranks) + ": start mpirun -n " + std::to_string(parts) +
                      ", or give --tensor-parallel 1");
-  if (options.device != "cpu") throw UsageError(option + " is CPU-only: give --device cpu");
+  if (options.device != Device::cpu) throw UsageError(option + " is CPU-only: give --device cpu");
   if (!options.guided_alignment.empty())
     throw UsageError(option + " is not supported with --guided-alignment");
   if (options.passes() > 1) throw UsageError(option + " is not supported with --consistency");
@@ -53,7 +53,7 @@ void check(const TrainOptions& options, const World* all) {
   check_parts(options, all ? all->size() : 1);
   if (!all) return;
   check_batches(options, all->size());
-  if (options.device != "cuda") return;
+  if (options.device != Device::cuda) return;
   choose_own_gpu(*all);
   const std::string reason = no_mover_reason();
   if (!reason.empty()) throw UsageError(reason);

@@ -20,7 +20,7 @@ Run::Run(const TrainOptions& options, RunSpec spec, const Replicas& replicas,
       replicas_(replicas),
       spec_(std::move(spec)),
       backend_(make_backend(options.device, options.threads)) {
-  if (replicas_.all() && options.device != "cuda") compare_processors(log);
+  if (replicas_.all() && options.device != Device::cuda) compare_processors(log);
   if (replicas_.leads()) set_products(log);
   const size_t program = anonymous_bytes();
   build_model();
@@ -118,13 +118,13 @@ void Run::build_step(size_t program, const Log& log) {
 void Run::report_memory(const Log& log) {
   const ModelShard& part = trained_->shard();
   const AutoPrecision best = auto_precision(options_.device);
-  const bool is_best = options_.precision == name_of_value(best.dtype);
+  const bool is_best = precision_dtype(options_.precision) == best.dtype;
   log.info(
       "memory plan: " + binary_size(memory_.total()) + "; " +
       grouped(double(parameter_count(spec_.model))) + " parameters, batches of " +
-      by_side(spec_.model, feed_->capacities(), " and ") + " tokens, " + options_.precision +
+      by_side(spec_.model, feed_->capacities(), " and ") + " tokens, " + options_.precision.name +
       (is_best ? std::string(" (") + best.reason + "), " : ", ") +
-      (options_.device == "cuda" ? "on the GPU" : counted(options_.threads, "thread")) +
+      (options_.device == Device::cuda ? "on the GPU" : counted(options_.threads, "thread")) +
       (replicas_.count() > 1 ? " on each of " + std::to_string(replicas_.count()) + " ranks" : "") +
       (part.whole() ? "" : ", tensor parallelism over " + std::to_string(part.count) + " ranks"));
   check_device_memory(backend_, memory_);

@@ -97,7 +97,7 @@ ReceivedRun receive_run_spec(const TrainOptions& options, const Options& given,
   own = with_values(own, given, facts.at("options"), name);
   if (options_json(own) != facts.at("options")) throw Error("options differ from rank 0's");
   own.threads = facts.at("threads").get<int>();
-  if (own.device == "cuda") choose_own_gpu(*replicas.all());
+  if (own.device == Device::cuda) choose_own_gpu(*replicas.all());
   RunSpec spec;
   std::vector<Vocabularies::Pointer> sides;
   for (size_t side = 0; side < facts.at("vocabularies").get<size_t>(); ++side)

@@ -21,7 +21,7 @@ Json provenance_of(const TrainOptions& options, const Json& config, const IdCach
          {"data_pairs", text.pairs()},
          {"tokens", 0},
          {"preset", options.preset},
-         {"precision", options.precision}};
+         {"precision", options.precision.name}};
   const std::string& metric = options.valid_metric.front();
   if (!options.valid_command.empty())
     p["validation_metric"] = command_metric;

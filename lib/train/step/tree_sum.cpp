@@ -216,7 +216,8 @@ void RankSum::begin_last(std::vector<Matrix> waiting) {
   const size_t each = size_of(block_.dtype), round = size_t(division_.round(0).count);
   in_.reserve(all_.size() * size_t(division_.longest(0)) * each);
   if (mine_.size() > 1) out_.reserve(mine_.size() * round * each);
-  if (!background_backend_) background_backend_ = std::make_unique<Backend>(make_backend("cpu", 1));
+  if (!background_backend_)
+    background_backend_ = std::make_unique<Backend>(make_backend(Device::cpu, 1));
   final_ = 0;
   background_ = std::make_unique<BackgroundThread>();
   background_->start([this](size_t place) { finish_round(*background_backend_, round_at(place)); });

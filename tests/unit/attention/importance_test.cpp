@@ -15,7 +15,7 @@ namespace {
 
 struct Sample {
   Sample()
-      : backend(make_backend("cpu", 1)),
+      : backend(make_backend(Device::cpu, 1)),
         parameters(Parameters::for_training(backend, config(), DType::f32)) {
     parameters.initialise(3);
     save("model");
@@ -52,7 +52,7 @@ struct Sample {
   Importance measure(const std::string& name, const std::vector<Item>& of) {
     DumpOptions options;
     options.models = {folder / name};
-    options.translator.device = "cpu";
+    options.translator.device = Device::cpu;
     options.translator.threads = 1;
     SelectionOptions selection;
     return measure_importance(options, selection.resolve(config()), of, Log("", true));

@@ -42,7 +42,7 @@ ModelConfig shape(const std::string& tie = "all") {
 
 struct Model {
   explicit Model(uint32_t seed, const ModelConfig& config = shape())
-      : backend(make_backend("cpu", 1)),
+      : backend(make_backend(Device::cpu, 1)),
         parameters(Parameters::only_weights(backend, config, DType::f32)) {
     parameters.initialise(seed);
   }

@@ -30,7 +30,7 @@ inline tx::ModelConfig small_config() {
 struct SampleModel {
   explicit SampleModel(uint32_t seed = 1, tx::DType dtype = tx::DType::f32,
                        const tx::ModelConfig& config = small_config())
-      : backend(tx::make_backend("cpu", 1)),
+      : backend(tx::make_backend(tx::Device::cpu, 1)),
         parameters(tx::Parameters::for_training(backend, config, dtype)) {
     parameters.initialise(seed);
   }

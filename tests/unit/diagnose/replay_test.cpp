@@ -15,8 +15,8 @@ namespace {
 TrainOptions options_of(const std::string& file) {
   TrainOptions o;
   o.replay = file;
-  o.device = "cpu";
-  o.precision = "fp32";
+  o.device = Device::cpu;
+  o.precision = Precision::fp32;
   o.threads = 1;  // a forked process has no OpenMP threads
   return o;
 }

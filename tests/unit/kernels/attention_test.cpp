@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(memory_that_is_refused_is_an_error, *only_on_the_cpu()) {
       a.o = tx::matrix(out.data(), DType::f32, 1, width);
       a.q_offsets = q_offsets, a.k_offsets = k_offsets, a.sentences = 1;
       a.d_k = a.d_v = width;
-      tx::Backend backend = tx::make_backend("cpu", 1);
+      tx::Backend backend = tx::make_backend(tx::Device::cpu, 1);
       long pages = 0;
       std::ifstream("/proc/self/statm") >> pages;
       const rlim_t max = rlim_t(pages) * rlim_t(sysconf(_SC_PAGESIZE)) + (rlim_t(16) << 20);

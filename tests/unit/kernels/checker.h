@@ -57,7 +57,8 @@ inline tx::Backend& backend_of(int threads) {
   static std::map<int, tx::Backend> backends;
   const auto found = backends.find(threads);
   if (found != backends.end()) return found->second;
-  return backends.emplace(threads, tx::make_backend(TX_TEST_DEVICE, threads)).first->second;
+  const tx::Device device = tx::value_of_name<tx::Device>(TX_TEST_DEVICE);
+  return backends.emplace(threads, tx::make_backend(device, threads)).first->second;
 }
 
 // How a run lays out its memory. Every layout must give the same bits.
@@ -271,7 +272,7 @@ inline void check_sum(const Dense& got, const Dense& want, DType t, int64_t term
 // compute(run, first, count) keeps one matrix, a row for each of rows first .. first + count - 1 of
 // one problem. Every row must have the same bits with all its neighbours, with some, and alone.
 inline void check_rows_alone(int64_t rows,
-                          const std::function<void(Run&, int64_t, int64_t)>& compute) {
+                             const std::function<void(Run&, int64_t, int64_t)>& compute) {
   const Layout plain{2, 0, 0, 0, 0xff}, other{2, 1, 2, 3, 0x7f};
   Run all(plain);
   compute(all, 0, rows);

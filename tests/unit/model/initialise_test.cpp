@@ -25,7 +25,7 @@ ModelConfig small(int d_model, int d_ff, int heads, int64_t vocabulary) {
 
 struct Weights {
   Weights(const ModelConfig& config, uint32_t seed)
-      : backend(make_backend("cpu", 1)),
+      : backend(make_backend(Device::cpu, 1)),
         parameters(Parameters::only_weights(backend, config, DType::f32)) {
     parameters.initialise(seed);
   }

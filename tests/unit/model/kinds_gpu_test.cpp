@@ -63,7 +63,7 @@ struct Task {
 
   // Trains a few steps on a device, saves the model under the device's name, returns the losses.
   std::vector<double> train(const std::string& device, DType dtype) const {
-    Backend backend = make_backend(device, 1);
+    Backend backend = make_backend(value_of_name<Device>(device), 1);
     Parameters parameters = Parameters::for_training(backend, config(), dtype);
     parameters.initialise(1);
     const Transformer model(backend, parameters, 80);

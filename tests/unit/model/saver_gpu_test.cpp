@@ -36,7 +36,7 @@ void change(Parameters& p, uint32_t seed) {
 BOOST_AUTO_TEST_SUITE(saver_gpu)
 
 BOOST_AUTO_TEST_CASE(what_is_written_is_what_was_when_the_save_began) {
-  Backend backend = make_backend("cuda", 1);
+  Backend backend = make_backend(Device::cuda, 1);
   Parameters parameters = Parameters::for_training(backend, tx_test::small_config(), DType::bf16);
   Saver saver(parameters);
   BOOST_TEST(Saver::bytes(parameters) == size_t(parameters.fp32_weights().cols) * 12);
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_what_was_when_the_save_began) {
 }
 
 BOOST_AUTO_TEST_CASE(the_end_waits_for_the_save_under_way) {
-  Backend backend = make_backend("cuda", 1);
+  Backend backend = make_backend(Device::cuda, 1);
   Parameters parameters = Parameters::for_training(backend, tx_test::small_config(), DType::f32);
   change(parameters, 7);
   std::vector<float> written;
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(the_end_waits_for_the_save_under_way) {
 BOOST_AUTO_TEST_CASE(a_save_that_fails_behind_a_failed_run) {
   const tx_test::TempFolder folder;
   const RunDirectory run = RunDirectory::create(folder / "run");
-  Backend backend = make_backend("cuda", 1);
+  Backend backend = make_backend(Device::cuda, 1);
   Parameters parameters = Parameters::for_training(backend, tx_test::small_config(), DType::f32);
   std::string words = "tx-words 1\n<pad>\n<unk>\n<s>\n</s>\n";
   for (int64_t i = 4; i < parameters.config().target().vocabulary; ++i)

@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(a_shift_is_a_rotation) {
 }
 
 BOOST_AUTO_TEST_CASE(the_table_holds_the_rows) {
-  tx::Backend backend = tx::make_backend("cpu", 1);
+  tx::Backend backend = tx::make_backend(tx::Device::cpu, 1);
   for (tx::DType dtype : {tx::DType::f64, tx::DType::f32}) {
     for (int64_t length : {3, 64, 150}) {
       const tx::PositionTable table(backend, length, 64, dtype,

@@ -107,7 +107,7 @@ class SmallModel {
 
   // For inference only, with the weights of `of`, which are f32 on the CPU.
   SmallModel(const SmallModel& of, tx::DType weights)
-      : backend(tx::make_backend("cpu", 2)),
+      : backend(tx::make_backend(tx::Device::cpu, 2)),
         dtype(weights == tx::DType::i8 ? tx::DType::f32 : weights),
         parameters(tx::Parameters::for_inference(backend, of.parameters.config(), weights,
                                                  Fp32Source(of.parameters))),

@@ -97,7 +97,7 @@ Found run_parts(Parameters& whole, int count, bool recompute) {
   found.parts.resize(size_t(count));
   found.own.resize(size_t(count));
   on_ranks(count, [&](Communicator& ranks) {
-    Backend backend = make_backend("cpu", 1);
+    Backend backend = make_backend(Device::cpu, 1);
     const int me = ranks.rank();
     Parameters part =
         Parameters::for_training(backend, whole.whole(), whole.dtype(), {}, {me, count, &ranks});
@@ -125,7 +125,7 @@ void check_close(const std::vector<double>& got, const std::vector<double>& want
 
 void check(const ModelConfig& config, int count, DType dtype, double within,
            bool recompute = false) {
-  Backend backend = make_backend("cpu", 1);
+  Backend backend = make_backend(Device::cpu, 1);
   Parameters whole = Parameters::for_training(backend, config, dtype);
   fill_weights(backend, whole);
   const Step one = step_of(backend, whole, recompute);

@@ -22,7 +22,7 @@ class GradientCheck {
  public:
   using Shape = std::pair<int64_t, int64_t>;
 
-  GradientCheck() : backend(tx::make_backend("cpu", 2)), arena_(backend, 1 << 24) {}
+  GradientCheck() : backend(tx::make_backend(tx::Device::cpu, 2)), arena_(backend, 1 << 24) {}
 
   // The values are those of value(name); the gradient is NaN until it is assigned.
   tx::Parameter parameter(const std::string& name, int64_t rows, int64_t cols) {

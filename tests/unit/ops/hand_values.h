@@ -12,7 +12,7 @@ namespace tx_test {
 class Hand {
  public:
   Hand()
-      : backend(tx::make_backend("cpu", 2)),
+      : backend(tx::make_backend(tx::Device::cpu, 2)),
         arena(backend, 1 << 22),
         context(backend, arena, tx::DType::f64) {}
 

@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(it_is_the_translation_of_the_tools) {
   wanted.search.beam = 2;
   wanted.search.alpha = 0;
   wanted.search.max_extra = 3;
-  wanted.precision = "fp32";
+  wanted.precision = tx::Precision::fp32;
   const tx::Translator translator(wanted);
   const auto found = translator.translate(std::vector{tx::Source{{5, 6, 7}, 1, {}}})[0];
   BOOST_TEST(tx::Model(file.path, options).translate("w5 w6 w7") ==

@@ -27,7 +27,7 @@ struct RandomModel {
 
   RandomModel(const tx::ModelConfig& config, tx::DType dtype, int64_t longest, int threads = 1,
               bool prepare = true, uint32_t seed = 3)
-      : backend(tx::make_backend("cpu", threads)),
+      : backend(tx::make_backend(tx::Device::cpu, threads)),
         parameters(tx::Parameters::only_weights(backend, config, dtype)),
         transformer(fill(dtype, seed, prepare), parameters, longest) {}
 

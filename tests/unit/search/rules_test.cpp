@@ -37,7 +37,7 @@ template <class F>
 void search_all_ways(const Rules& rules, const std::vector<Source>& sources, F&& check) {
   for (const auto& seeds : {std::vector<uint32_t>{3}, {3, 4}}) {
     const auto models = model_set(small_config(), DType::f32, seeds);
-    Backend backend = make_backend("cpu", 1);
+    Backend backend = make_backend(Device::cpu, 1);
     std::vector<const Source*> all;
     for (const Source& source : sources) all.push_back(&source);
     for (const SearchOptions& o : kinds) {
@@ -55,7 +55,7 @@ void search_all_ways(const Rules& rules, const std::vector<Source>& sources, F&&
 
 // With any rules, the score of an output is the model's score of its tokens.
 void check_score(const ModelSet& models, const Source& source, const TokenHypothesis& h) {
-  Backend backend = make_backend("cpu", 1);
+  Backend backend = make_backend(Device::cpu, 1);
   SearchOptions o;
   o.forced_target = true;
   BatchSearch scoring(backend, models.transformers(), DType::f32, o, models.forbidden());
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(every_search_begins_with_the_text) {
 // Greedy search from a prefix of its own output gives the same output.
 BOOST_AUTO_TEST_CASE(a_prefix_of_the_greedy_output_changes_nothing) {
   const auto models = model_set(small_config(), DType::f32);
-  Backend backend = make_backend("cpu", 1);
+  Backend backend = make_backend(Device::cpu, 1);
   BatchSearch search(backend, models->transformers(), DType::f32, kinds[0], models->forbidden());
   for (Source source : random_sources(8)) {
     const Source* const one[] = {&source};
@@ -335,7 +335,7 @@ BOOST_AUTO_TEST_CASE(every_beam_holds_what_must_come) {
   const auto models = model_set(small_config(), DType::f32, {3, 4});
   Rules rules;
   rules.add(std::make_shared<RequiredPhrases>(models->target()));
-  Backend backend = make_backend("cpu", 1);
+  Backend backend = make_backend(Device::cpu, 1);
   int held = 0;
   for (const int beam : {1, 4, 12}) {
     SearchOptions o = search_options(beam, beam);

@@ -26,7 +26,7 @@ std::string text_of(const Vocabulary& v, const Ids& ids) {
 // The scores of a first step of two sentences, each as a row of the whole vocabulary.
 std::vector<std::vector<float>> scored(const std::vector<const Transformer*>& models, int top,
                                        const TokenLists::Lists& lists) {
-  Backend backend = make_backend("cpu", 1);
+  Backend backend = make_backend(Device::cpu, 1);
   Scorer scorer(backend, models, DType::f32, top, true);
   if (!lists.empty()) scorer.use_lists();
   const std::vector<std::vector<int>> sources = {random_sentence(1, 7), random_sentence(2, 4)};
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(log_p_is_among_the_list) {
 }
 
 BOOST_AUTO_TEST_CASE(the_union_follows_those_that_are_there) {
-  Backend backend = make_backend("cpu", 1);
+  Backend backend = make_backend(Device::cpu, 1);
   TokenLists lists(backend, 10);
   lists.add({{3, 5}, {4, 5, 9}});
   BOOST_TEST((lists.all() == Ids{3, 4, 5, 9}));

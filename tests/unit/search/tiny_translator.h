@@ -32,7 +32,7 @@ inline tx::LoadedModel loaded_model(tx::Backend& backend, const tx::ModelConfig&
 inline std::unique_ptr<tx::ModelSet> model_set(const tx::ModelConfig& config, tx::DType dtype,
                                                std::vector<uint32_t> seeds = {3},
                                                int64_t longest = 300) {
-  auto backend = std::make_unique<tx::Backend>(tx::make_backend("cpu", 1));
+  auto backend = std::make_unique<tx::Backend>(tx::make_backend(tx::Device::cpu, 1));
   std::vector<tx::LoadedModel> models;
   for (uint32_t seed : seeds) {
     models.push_back(loaded_model(*backend, config, dtype, seed, longest));

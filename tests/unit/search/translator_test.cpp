@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(an_ensemble_of_one_model_twice_is_that_model) {
 }
 
 BOOST_AUTO_TEST_CASE(an_ensemble_averages_log_probabilities) {
-  auto backend = std::make_unique<Backend>(make_backend("cpu", 1));
+  auto backend = std::make_unique<Backend>(make_backend(Device::cpu, 1));
   auto set = model_set(small_config(), DType::f32, {3, 4});
   const auto models = set->transformers();
   const std::vector<std::vector<int>> source = {random_sentence(1, 7)};
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(an_ensemble_averages_log_probabilities) {
 }
 
 BOOST_AUTO_TEST_CASE(models_of_other_vocabularies_are_refused_by_name) {
-  auto backend = std::make_unique<Backend>(make_backend("cpu", 1));
+  auto backend = std::make_unique<Backend>(make_backend(Device::cpu, 1));
   ModelConfig other = small_config();
   other.set_vocabularies(72);
   std::vector<LoadedModel> models;
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(an_encoder_gives_vectors_and_fills_masks) {
 }
 
 BOOST_AUTO_TEST_CASE(models_of_two_kinds_are_no_ensemble) {
-  auto backend = std::make_unique<Backend>(make_backend("cpu", 1));
+  auto backend = std::make_unique<Backend>(make_backend(Device::cpu, 1));
   ModelConfig decoder = small_config();
   decoder.set_kind(ModelKind::decoder);
   std::vector<LoadedModel> models;

@@ -39,7 +39,7 @@ ModelConfig byte_config() {
 
 // Random weights, so that most outputs would be invalid UTF-8.
 std::unique_ptr<ModelSet> byte_models(std::vector<uint32_t> seeds) {
-  auto backend = std::make_unique<Backend>(make_backend("cpu", 1));
+  auto backend = std::make_unique<Backend>(make_backend(Device::cpu, 1));
   std::vector<LoadedModel> models;
   for (const uint32_t seed : seeds) {
     models.push_back(loaded_model(*backend, byte_config(), DType::f32, seed, 300));
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(every_search_gives_utf8_and_a_line_is_searched_alike_in_any
                                  search_options(4, 3, true)};
   for (const auto& seeds : {std::vector<uint32_t>{3}, {3, 4}}) {
     const auto models = byte_models(seeds);
-    Backend backend = make_backend("cpu", 1);
+    Backend backend = make_backend(Device::cpu, 1);
     for (const SearchOptions& o : kinds) {
       const Utf8Guard guard(models->target());
       BatchSearch free(backend, models->transformers(), DType::f32, o, models->forbidden());
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(draws_that_may_follow_stay) {
   const auto models = byte_models({3});
   const SearchOptions o = search_options(1, 1, true);
   const Utf8Guard guard(models->target());
-  Backend backend = make_backend("cpu", 1);
+  Backend backend = make_backend(Device::cpu, 1);
   BatchSearch free(backend, models->transformers(), DType::f32, o, models->forbidden());
   BatchSearch kept(backend, models->transformers(), DType::f32, o, models->forbidden(),
                    only(guard));
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(candidates_are_the_best_that_may_follow) {
   const auto models = byte_models({3});
   const auto forbidden = models->forbidden();
   const Utf8Guard guard(models->target());
-  Backend backend = make_backend("cpu", 1);
+  Backend backend = make_backend(Device::cpu, 1);
   constexpr int wanted = 8;
   Scorer whole(backend, models->transformers(), DType::f32, 0);
   Scorer top(backend, models->transformers(), DType::f32, wanted + int(forbidden.size()), true);
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(candidates_are_the_best_that_may_follow) {
 // A given target is scored even if it is invalid UTF-8.
 BOOST_AUTO_TEST_CASE(a_given_output_may_be_anything) {
   const auto models = byte_models({3});
-  Backend backend = make_backend("cpu", 1);
+  Backend backend = make_backend(Device::cpu, 1);
   SearchOptions o;
   o.forced_target = true;
   std::vector<Source> sources = random_sources(1);

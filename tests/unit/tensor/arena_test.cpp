@@ -20,7 +20,7 @@ void* at(void* base, size_t offset) { return static_cast<char*>(base) + offset; 
 BOOST_AUTO_TEST_SUITE(tensor_arena)
 
 BOOST_AUTO_TEST_CASE(blocks_are_aligned_and_never_empty) {
-  tx::Backend backend = tx::make_backend("cpu", 1);
+  tx::Backend backend = tx::make_backend(tx::Device::cpu, 1);
   tx::Arena arena(backend, kilobyte);
   void* first = arena.take(0);
   BOOST_TEST(reinterpret_cast<uintptr_t>(first) % 64 == 0u);
@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(blocks_are_aligned_and_never_empty) {
 }
 
 BOOST_AUTO_TEST_CASE(neighbours_join_whatever_the_order_they_are_given_back) {
-  tx::Backend backend = tx::make_backend("cpu", 1);
+  tx::Backend backend = tx::make_backend(tx::Device::cpu, 1);
   tx::Arena arena(backend, 3 * kilobyte);
   for (const auto& order :
        {std::array{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}) {
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(the_peak_counts_holes) {
 }
 
 BOOST_AUTO_TEST_CASE(a_counting_arena_gives_the_addresses_of_a_real_one) {
-  tx::Backend backend = tx::make_backend("cpu", 1);
+  tx::Backend backend = tx::make_backend(tx::Device::cpu, 1);
   tx::Arena counting, real(backend, 64 * kilobyte);
   BOOST_TEST(counting.counting());
   BOOST_TEST(!real.counting());
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_counting_arena_gives_the_addresses_of_a_real_one) {
 }
 
 BOOST_AUTO_TEST_CASE(blocks_never_overlap) {
-  tx::Backend backend = tx::make_backend("cpu", 1);
+  tx::Backend backend = tx::make_backend(tx::Device::cpu, 1);
   tx::Arena arena(backend, 128 * kilobyte);
   std::mt19937 random(2);
   std::map<unsigned char*, size_t> held;
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(blocks_never_overlap) {
 }
 
 BOOST_AUTO_TEST_CASE(a_wrong_plan_is_a_bug) {
-  tx::Backend backend = tx::make_backend("cpu", 1);
+  tx::Backend backend = tx::make_backend(tx::Device::cpu, 1);
   tx::Arena arena(backend, kilobyte);
   BOOST_CHECK_THROW(arena.take(SIZE_MAX), tx::Bug);
   BOOST_CHECK_THROW(tx::Arena().take(SIZE_MAX), tx::Bug);
@@ -143,12 +143,12 @@ BOOST_AUTO_TEST_CASE(a_wrong_plan_is_a_bug) {
 }
 
 BOOST_AUTO_TEST_CASE(memory_that_is_refused_is_an_error) {
-  tx::Backend backend = tx::make_backend("cpu", 1);
+  tx::Backend backend = tx::make_backend(tx::Device::cpu, 1);
   BOOST_CHECK_THROW(tx::Arena(backend, size_t(1) << 60), tx::Error);
 }
 
 BOOST_AUTO_TEST_CASE(integers_survive_a_refusal) {
-  tx::Backend backend = tx::make_backend("cpu", 1);
+  tx::Backend backend = tx::make_backend(tx::Device::cpu, 1);
   tx::DeviceInts ints(backend);
   const std::vector<int32_t> small{1, 2, 3};
   ints.set<int32_t>(small);

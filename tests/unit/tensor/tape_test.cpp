@@ -7,7 +7,7 @@ namespace tt = boost::test_tools;
 namespace {
 
 struct Fixture {
-  tx::Backend backend = tx::make_backend("cpu", 1);
+  tx::Backend backend = tx::make_backend(tx::Device::cpu, 1);
   tx::Arena arena{backend, 1 << 16};
   tx::Context context{backend, arena, tx::DType::f64};
 };

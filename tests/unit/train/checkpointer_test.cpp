@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_SUITE_END()
 namespace {
 
 struct SaverFixture {
-  Backend backend = make_backend("cpu", 1);
+  Backend backend = make_backend(Device::cpu, 1);
   Parameters parameters;
   Saver saver;
   SaverFixture()

@@ -46,7 +46,7 @@ TrainOptions guided(double weight) {
 // Two layers on each side, in double.
 struct Model {
   const TrainOptions options;
-  Backend backend = make_backend("cpu", 1);
+  Backend backend = make_backend(Device::cpu, 1);
   Parameters parameters;
   Transformer transformer;
   Stepper stepper;

@@ -15,7 +15,7 @@ namespace {
 
 // A model whose block has three rounds; the tests write the gradients of a backward pass by hand.
 struct Passes {
-  Backend backend = make_backend("cpu", 1);
+  Backend backend = make_backend(Device::cpu, 1);
   Parameters parameters =
       Parameters::for_training(backend, TinyModel::config_of(1004, 192), DType::f32);
   RoundOrder order{parameters};

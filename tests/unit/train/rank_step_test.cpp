@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(with_several_rounds) {
 }
 
 BOOST_AUTO_TEST_CASE(a_rank_holds_its_shard_of_the_optimizer_state) {
-  Backend backend = make_backend("cpu", 1);
+  Backend backend = make_backend(Device::cpu, 1);
   const ModelConfig config = TinyModel::config_of(int(words->size()), large);
   const Parameters whole = Parameters::for_training(backend, config, DType::f32);
   const int64_t elements = whole.fp32_weights().cols;

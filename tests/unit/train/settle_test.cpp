@@ -12,8 +12,7 @@ using namespace tx;
 
 namespace {
 
-std::string chosen(int64_t target, const std::string& device, bool fits_toy = true,
-                   bool muon = true) {
+std::string chosen(int64_t target, Device device, bool fits_toy = true, bool muon = true) {
   return choose_preset({{target, target}, fits_toy}, device, muon).name;
 }
 
@@ -75,23 +74,23 @@ BOOST_AUTO_TEST_CASE(the_page_tells_what_each_is) {
 }
 
 BOOST_AUTO_TEST_CASE(by_the_size_of_the_text_and_the_device) {
-  for (const char* device : {"cpu", "cuda"}) {
+  for (const Device device : {Device::cpu, Device::cuda}) {
     BOOST_TEST(chosen(toy_tokens - 1, device) == "toy");
     BOOST_TEST(chosen(toy_tokens - 1, device, false) == "modern");
     BOOST_TEST(chosen(toy_tokens, device) == "modern");
     BOOST_TEST(chosen(base_tokens - 1, device) == "modern");
     BOOST_TEST(chosen(toy_tokens, device, true, false) == "tiny");
   }
-  BOOST_TEST(chosen(base_tokens, "cpu") == "modern");
-  BOOST_TEST(chosen(base_tokens, "cuda") == "base");
+  BOOST_TEST(chosen(base_tokens, Device::cpu) == "modern");
+  BOOST_TEST(chosen(base_tokens, Device::cuda) == "base");
 }
 
 BOOST_AUTO_TEST_CASE(the_reason_tells_the_rule_and_what_base_would_cost) {
-  BOOST_TEST(choose_preset({{500000, 452331}, true}, "cpu").why ==
+  BOOST_TEST(choose_preset({{500000, 452331}, true}, Device::cpu).why ==
              "for fewer than 25,000,000 target tokens; this text has 452,331");
   // Weights used per source and target token (tx-paper(7), Table 2, vocabulary 8,000): base 22.0
   // and 26.1 million in 100,000 x 25,000 tokens, modern 0.655 and 1.75 million in 12,000 x 2,048.
-  BOOST_TEST(choose_preset({{base_tokens, base_tokens}, true}, "cpu").why ==
+  BOOST_TEST(choose_preset({{base_tokens, base_tokens}, true}, Device::cpu).why ==
              "as there is no GPU; this text has 25,000,000, but --preset base needs about 2,000 "
              "times the arithmetic");
 }

@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(what_is_moved_arrives_in_its_place) {
   bool collected = false;
   on_ranks(count, [&](Communicator& others) {
     const int rank = others.rank();
-    Backend backend = make_backend("cpu", 1);
+    Backend backend = make_backend(Device::cpu, 1);
     const auto mover = make_mover(backend, others);
     Shards shards(backend, *mover, division, {rank, count});
     const auto block_of = [](std::vector<float>& x) {

@@ -190,7 +190,7 @@ ModelConfig one_stack(ModelKind kind) {
 
 struct OneStack {
   const TrainOptions options = plain_options();
-  Backend backend = make_backend("cpu", 1);
+  Backend backend = make_backend(Device::cpu, 1);
   Parameters parameters;
   Transformer model;
 

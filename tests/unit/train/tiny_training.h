@@ -30,7 +30,7 @@ inline tx::TrainOptions plain_options() {
 // One layer on each side with the weights of seed 3, and its Stepper.
 struct TinyModel {
   const tx::TrainOptions options;
-  tx::Backend backend = tx::make_backend("cpu", 1);
+  tx::Backend backend = tx::make_backend(tx::Device::cpu, 1);
   tx::Parameters parameters;
   tx::Transformer transformer;
   tx::Stepper stepper;

@@ -52,7 +52,7 @@ Term in_a_row(int count) {
 }
 
 struct Place {
-  Backend backend = make_backend("cpu", 2);
+  Backend backend = make_backend(Device::cpu, 2);
   std::vector<float> block = std::vector<float>(elements);
   StepRecord record;
   TreeSum sum{backend, matrix(block.data(), DType::f32, 1, elements), &record};
