@@ -21,9 +21,13 @@ namespace {
 
 // Defaults come from --preset, then --config or the run to resume; options given override both.
 void set_defaults(tx::TrainOptions& settings, int argc, char** argv) {
-  const std::string preset = tx::peek_option(argc, argv, "preset");
-  if (!preset.empty() && tx::peek_option(argc, argv, "resume").empty())
-    settings.apply_preset(preset);
+  const std::string name = tx::peek_option(argc, argv, "preset");
+  if (name.empty() || !tx::peek_option(argc, argv, "resume").empty()) return;
+  const auto preset = tx::find_value<tx::Preset>(name);
+  if (!preset)
+    throw tx::UsageError("--preset " + name +
+                         ": choose auto, base, big, small, tiny, modern or toy");
+  settings.apply_preset(*preset);
 }
 
 // A configuration that this user's tx-train did not write here may come from anybody: it runs no

@@ -148,7 +148,7 @@ Task make_task(const TrainOptions& asked, const Options& given, const Log& log) 
               : open_data(asked, run, config, log);
   const auto [options, choice] = settle_preset(asked, given, corpora);
   if (!choice.why.empty())
-    log.info("preset " + choice.name + ", " + choice.why + "; override with --preset");
+    log.info("preset " + options.preset.name + ", " + choice.why + "; override with --preset");
   Task task{options, options.model_config(), {}, {}, 0};
   if (options.init.empty())
     task.config.set_vocabularies(vocabularies.sizes());

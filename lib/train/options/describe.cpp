@@ -122,12 +122,12 @@ void describe_run(Options& o, TrainOptions& t) {
       .runtime()
       .input()
       .is_mode("a resumed run keeps its options; tx-train(1) lists those that may change");
-  o.add("--preset", t.preset, "auto|base|big|small|tiny|modern|toy",
+  o.add("--preset", t.preset.name, "auto|base|big|small|tiny|modern|toy",
         "default settings, which other options override",
         "See PRESETS. --preset NAME --help shows the defaults of preset NAME; without it they are "
         "those of base.")
       .one_of({"auto", "base", "big", "small", "tiny", "modern", "toy"})
-      .also({fine_tuning});
+      .also({name_of_value(Preset::fine_tuning)});
   o.add("--config", t.config, "FILE", "options of another run: its directory or config.json")
       .runtime()
       .input();

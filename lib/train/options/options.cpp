@@ -8,18 +8,17 @@
 
 namespace tx {
 
-void TrainOptions::apply_preset(const std::string& name) {
+void TrainOptions::apply_preset(Preset which) {
   ModelConfig& c = model.config;
-  preset = name;
-  if (name == "auto") return;
-  if (name == "big") {
+  preset = which;
+  if (which == Preset::big) {
     c.d_model = 1024;
     c.d_ff = 4096;
     c.heads = 16;
     dropout = 0.3;
     steps = 300000;
     keep = 20;
-  } else if (name == "small" || name == "tiny" || name == "modern") {
+  } else if (which == Preset::small || which == Preset::tiny || which == Preset::modern) {
     c.set_layers(4);
     c.d_model = 128;
     c.d_ff = 256;
@@ -28,7 +27,7 @@ void TrainOptions::apply_preset(const std::string& name) {
     schedule = Schedule::inverse_sqrt;
     warmup = 2000;
     keep = 10;
-    if (name == "small") {  // otherwise as the paper
+    if (which == Preset::small) {  // otherwise as the paper
       batch_tokens = 4096;
       accumulate = 2;
       lr = 0.005;
@@ -41,7 +40,7 @@ void TrainOptions::apply_preset(const std::string& name) {
     lr = 0.0035;
     steps = 12000;
     save_every = 212;  // about an epoch of Multi30k
-    if (name == "tiny") return;
+    if (which == Preset::tiny) return;
     c.norm_type = NormType::rms;
     c.positions = PositionEncoding::rotary;
     c.activation = Activation::swiglu;
@@ -57,7 +56,7 @@ void TrainOptions::apply_preset(const std::string& name) {
     steps = 3500;
     save_every = 53;  // the learning rate of the last 10 is low, so that their average is good
     valid_every = 212;
-  } else if (name == "toy") {
+  } else if (which == Preset::toy) {
     c.set_layers(2);
     c.d_model = 64;
     c.d_ff = 256;
@@ -72,15 +71,13 @@ void TrainOptions::apply_preset(const std::string& name) {
     steps = 960;
     save_every = 240;
     valid_every = 0;
-  } else if (name == fine_tuning) {
+  } else if (which == Preset::fine_tuning) {
     batch_tokens = 2048;
     schedule = Schedule::linear;
     lr = 0.001;
     warmup = 100;
     steps = 1000;
     save_every = 100;
-  } else if (name != "base") {
-    throw UsageError("--preset " + name + ": choose auto, base, big, small, tiny, modern or toy");
   }
 }
 

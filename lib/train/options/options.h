@@ -9,12 +9,16 @@
 
 namespace tx {
 
+enum class Preset { automatic, base, big, small, tiny, modern, toy, fine_tuning };
 enum class Optimizer { adam, sgd, muon };
 enum class Schedule { paper, inverse_sqrt, cosine, linear, constant };
 enum class SecondPass { none, simcut, rdrop };  // of --consistency
 enum class OnSpike { log, skip, rewind };
 enum class DocumentUnit { lines, paragraphs };
 
+template <>
+inline constexpr const char* name_table<Preset>[] = {"auto", "base",   "big", "small",
+                                                     "tiny", "modern", "toy", "fine-tune"};
 template <>
 inline constexpr const char* name_table<Optimizer>[] = {"adam", "sgd", "muon"};
 template <>
@@ -59,13 +63,11 @@ struct SpikeOptions {
   int max_skips = 20;          // consecutive non-finite steps before a run ends; 0: never
 };
 
-// The name of the preset of a run with --init and no --preset: settings for fine-tuning.
-constexpr char fine_tuning[] = "fine-tune";
-
 struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
   Named<ModelKind> kind = ModelKind::encoder_decoder;
   ModelOptions model;  // both sides, since options set either; see model_config()
-  std::string preset = "auto", config, resume, init, replay;
+  Named<Preset> preset = Preset::automatic;
+  std::string config, resume, init, replay;
 
   std::vector<std::string> src, tgt, valid_src, valid_tgt;
   std::string vocab, vocab_src, vocab_tgt, cache;  // vocab: a file, or "words"
@@ -111,8 +113,9 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
 
   void describe(Options& options);
   // Sets the fields of a preset: base, big (the paper), small, tiny and modern (Multi30k), toy
-  // (reverse). auto keeps those of base until settle_preset(). UsageError for others.
-  void apply_preset(const std::string& name);
+  // (reverse), fine_tuning (a run with --init and no --preset). automatic keeps those of base until
+  // settle_preset().
+  void apply_preset(Preset which);
   // What --guided-alignment trains (layer -1: nothing); UsageError if the model does not have it.
   struct GuidedHead {
     int layer = -1, head = 0;

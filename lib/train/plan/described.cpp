@@ -21,7 +21,7 @@ TrainOptions settle_described(const TrainOptions& options, const Options& given,
   if (!preset_is_open(options, given)) return options;
   if (options.src.empty()) {
     TrainOptions base = options;
-    base.preset = "base";
+    base.preset = Preset::base;
     log.info("no text given: describing preset base; override with --preset");
     return base;
   }

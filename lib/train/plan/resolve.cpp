@@ -139,7 +139,7 @@ TrainOptions with_values(const TrainOptions& options, const Options& given, cons
   return bound.options;
 }
 
-void take_preset(Options& parser, const TrainOptions& options, const std::string& preset) {
+void take_preset(Options& parser, const TrainOptions& options, Preset preset) {
   TrainOptions changed = options;
   changed.apply_preset(preset);
   Options theirs("tx-train", "");
@@ -147,8 +147,7 @@ void take_preset(Options& parser, const TrainOptions& options, const std::string
   parser.take_defaults(theirs);
 }
 
-TrainOptions with_preset(const TrainOptions& options, const Options& given,
-                         const std::string& preset) {
+TrainOptions with_preset(const TrainOptions& options, const Options& given, Preset preset) {
   Bound bound(options, given);
   take_preset(bound.parser, options, preset);
   bound.options.preset = preset;
@@ -156,19 +155,19 @@ TrainOptions with_preset(const TrainOptions& options, const Options& given,
 }
 
 bool is_fine_tuning(const TrainOptions& options) {
-  return options.preset == "auto" && !options.init.empty() && options.resume.empty();
+  return options.preset == Preset::automatic && !options.init.empty() && options.resume.empty();
 }
 
 bool preset_is_open(const TrainOptions& options, const Options& given) {
   if (is_fine_tuning(options)) return true;
-  if (options.preset != "auto" || !options.resume.empty()) return false;
+  if (options.preset != Preset::automatic || !options.resume.empty()) return false;
   return !options.model.size_given(given);
 }
 
 TrainOptions resolve(TrainOptions o, const Options& given) {
   check_numbers(o, given);
   o.model.apply_layers(given);
-  if (o.preset != "auto") {
+  if (o.preset != Preset::automatic) {
     if (!steps_by_minutes(o, given)) o = fit_schedule(o, given);
     Bound(o, given).parser.check();
     check_schedule(o);
@@ -194,8 +193,8 @@ TrainOptions resolve(TrainOptions o, const Options& given) {
 TrainOptions resolve_run(TrainOptions o, const Options& given, const Log& log) {
   const bool starts_from_model = !o.init.empty() && o.resume.empty();
   if (starts_from_model) o = with_kind_of_init(o, given);
-  if (o.preset == "auto" && !preset_is_open(o, given)) {
-    o.preset = "base";
+  if (o.preset == Preset::automatic && !preset_is_open(o, given)) {
+    o.preset = Preset::base;
     if (o.resume.empty())
       log.info("preset base, because the size of the model is given; override with --preset");
   }

@@ -19,9 +19,8 @@ TrainOptions with_values(const TrainOptions& options, const Options& given, cons
 
 // The options with what a preset changes, except those that the user chose; take_preset() sets the
 // fields of the parser.
-TrainOptions with_preset(const TrainOptions& options, const Options& given,
-                         const std::string& preset);
-void take_preset(Options& parser, const TrainOptions& options, const std::string& preset);
+TrainOptions with_preset(const TrainOptions& options, const Options& given, Preset preset);
+void take_preset(Options& parser, const TrainOptions& options, Preset preset);
 
 // Checks for contradictions and resolves "auto". What depends on the preset is not checked while it
 // is open (settle_preset(), lib/train/plan/settle.h).

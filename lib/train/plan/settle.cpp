@@ -19,14 +19,14 @@ constexpr int64_t auto_epochs = 60, modern_epochs = 15, modern_steps = 12000, pa
 // Fine-tuning: the same in epochs, and the d_model above which the learning rate is lowered.
 constexpr int64_t tuning_patience_epochs = 5, tuned_width = 128;
 
-TrainOptions preset_options(const std::string& name) {
+TrainOptions preset_options(Preset preset) {
   TrainOptions options;
-  options.apply_preset(name);
+  options.apply_preset(preset);
   return options;
 }
 
 // FLOPs of the matrix products of a run with a preset on this text.
-double run_flops(const std::string& preset, int64_t steps, const TextSize& text) {
+double run_flops(Preset preset, int64_t steps, const TextSize& text) {
   TrainOptions o = preset_options(preset);
   if (text.tokens.size() == 1) o.kind = ModelKind::decoder;
   ModelConfig model = o.model_config();
@@ -68,17 +68,17 @@ std::string ending(const TrainOptions& o) {
 }  // namespace
 
 PresetChoice choose_preset(const TextSize& text, Device device, bool muon) {
-  const std::string small = muon ? "modern" : "tiny";
+  const Preset small = muon ? Preset::modern : Preset::tiny;
   const std::string has = "; this text has " + grouped(double(text.target()));
   if (text.target() < toy_tokens && text.fits_toy)
-    return {"toy", "for fewer than " + grouped(double(toy_tokens)) + text.unit() + has};
+    return {Preset::toy, "for fewer than " + grouped(double(toy_tokens)) + text.unit() + has};
   if (text.target() < base_tokens)
     return {small, "for fewer than " + grouped(double(base_tokens)) + text.unit() + has};
   if (device == Device::cuda)
-    return {"base",
+    return {Preset::base,
             "for " + grouped(double(base_tokens)) + text.unit() + " or more on a GPU" + has};
-  const double times =
-      run_flops("base", preset_options("base").steps, text) / run_flops(small, modern_steps, text);
+  const double times = run_flops(Preset::base, preset_options(Preset::base).steps, text) /
+                       run_flops(small, modern_steps, text);
   const double digits = std::pow(10, std::floor(std::log10(times)) - 1);
   return {small, "as there is no GPU" + has + ", but --preset base needs about " +
                      grouped(std::round(times / digits) * digits) + " times the arithmetic"};
@@ -115,10 +115,10 @@ TextPlan settle_fine_tuning(const TrainOptions& options, const Options& given,
                             const Corpora& corpora) {
   const PairLengths text = corpora.train_lengths();
   const int width = ModelReader(resolve_model(options.init)).config().d_model;
-  TrainOptions tuned = with_preset(options, given, fine_tuning);
+  TrainOptions tuned = with_preset(options, given, Preset::fine_tuning);
   if (!given.chosen("lr")) tuned.lr *= std::min(1.0, double(tuned_width) / double(width));
   if (!given.chosen("batch-tokens")) tuned.batch_tokens = tuning_batch(text, corpora);
-  return {resolve(tuned, given), {fine_tuning, "", text.rows(text.sides() - 1)}};
+  return {resolve(tuned, given), {Preset::fine_tuning, "", text.rows(text.sides() - 1)}};
 }
 
 TrainOptions settle_tuning_length(TrainOptions o, const Options& given, int64_t tokens,
@@ -138,16 +138,16 @@ TrainOptions settle_tuning_length(TrainOptions o, const Options& given, int64_t 
 TrainOptions settle_length(const TextPlan& plan, const Options& given, const CountSteps& count,
                            const Log& log) {
   TrainOptions o = plan.options;
-  const auto& [name, why, tokens] = plan.choice;
-  if (name.empty()) return o;
-  if (name == fine_tuning) return settle_tuning_length(o, given, tokens, count, log);
+  const auto& [preset, why, tokens] = plan.choice;
+  if (preset == Preset::automatic) return o;
+  if (preset == Preset::fine_tuning) return settle_tuning_length(o, given, tokens, count, log);
   const int64_t steps = o.steps;
   if (!given.chosen("steps")) {
     if (o.epochs > 0)
       o.steps = count(o.epochs, 0);
-    else if (name == "modern")
+    else if (preset == Preset::modern)
       o.steps = std::max(steps, count(modern_epochs, modern_steps));
-    if (o.epochs == 0 && name != "toy")  // a run of toy takes seconds
+    if (o.epochs == 0 && preset != Preset::toy)  // a run of toy takes seconds
       o.steps = std::min(o.steps, count(auto_epochs, o.steps));
   }
   if (!steps_by_minutes(o, given)) o = fit_schedule(o, given);
@@ -157,7 +157,8 @@ TrainOptions settle_length(const TextPlan& plan, const Options& given, const Cou
     length =
         "; " + counted(o.steps, "step") + ", " + counted((o.steps + epoch / 2) / epoch, "epoch");
   }
-  log.info("preset " + name + ", " + why + length + ending(o) + "; override with --preset");
+  log.info("preset " + o.preset.name + ", " + why + length + ending(o) +
+           "; override with --preset");
   return o;
 }
 
@@ -167,14 +168,14 @@ TextPlan settle_preset(const TrainOptions& options, const Options& given, const 
   if (!preset_is_open(options, given)) return {options, {}};
   if (is_fine_tuning(options)) return settle_fine_tuning(options, given, corpora);
   const PairLengths text = corpora.train_lengths();
-  TextSize size{{}, holds_longest(preset_options("toy").batch_tokens.number(), corpora)};
+  TextSize size{{}, holds_longest(preset_options(Preset::toy).batch_tokens.number(), corpora)};
   for (int side = 0; side < text.sides(); ++side) size.tokens.push_back(text.rows(side));
   const bool muon = options.tensor_parallel == 1 &&
                     (!given.chosen("optimizer") || options.optimizer == Optimizer::muon);
   PresetChoice choice = choose_preset(size, options.device, muon);
   choice.tokens = size.target();
-  TrainOptions chosen = with_preset(options, given, choice.name);
-  const bool falls = choice.name == "toy" || choice.name == "modern";
+  TrainOptions chosen = with_preset(options, given, choice.preset);
+  const bool falls = choice.preset == Preset::toy || choice.preset == Preset::modern;
   if (!given.chosen("patience") && !falls && compares(chosen))
     chosen.patience = patience_of(patience_steps, chosen);
   return {resolve(chosen, given), choice};

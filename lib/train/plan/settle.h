@@ -16,9 +16,9 @@ constexpr int64_t base_tokens = 25000000;  // from here on, on a GPU: base, of w
                                            // then 1,000 steps or more
 
 struct PresetChoice {
-  std::string name;    // toy, modern, tiny or base
-  std::string why;     // "for fewer than 50,000 target tokens; this text has 13,000"
-  int64_t tokens = 0;  // of the text that is predicted, ends of sentences included
+  Preset preset = Preset::automatic;  // toy, modern, tiny or base
+  std::string why;                    // "for fewer than 50,000 target tokens; this text has 13,000"
+  int64_t tokens = 0;                 // of the text that is predicted, ends of sentences included
 };
 
 struct TextSize {
@@ -33,7 +33,7 @@ PresetChoice choose_preset(const TextSize& text, Device device, bool muon = true
 
 struct TextPlan {
   TrainOptions options;
-  PresetChoice choice;  // without a name: the preset was not open
+  PresetChoice choice;  // automatic: the preset was not open
 };
 
 // Chooses an open preset by the text, keeps every option given and resolves the options again.

@@ -59,7 +59,7 @@ TrainOptions fit_to_minutes(TrainOptions o, const Options& given, Run& run, cons
              std::to_string(steps));
   } else {
     log.info(minutes_limit(o) + " is enough for all " + counted(o.steps, "step") + " of preset " +
-             o.preset);
+             o.preset.name);
   }
   return fit_schedule(o, given);
 }

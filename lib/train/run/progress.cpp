@@ -148,7 +148,7 @@ void ProgressLog::show() const {
 
 // For a run of more than a day.
 std::string ProgressLog::advice() const {
-  const bool large = options_.preset == "base" || options_.preset == "big";
+  const bool large = options_.preset == Preset::base || options_.preset == Preset::big;
   return std::string(large ? "; train a smaller model with --preset tiny, or" : ";") +
          " end it earlier with --steps or --minutes, also with --resume";
 }

@@ -93,7 +93,7 @@ ReceivedRun receive_run_spec(const TrainOptions& options, const Options& given,
   const Json facts = parse_json(replicas.agree(""), name);
   // with_values() keeps options given here; rank 0 has replaced --preset auto by its choice.
   TrainOptions own = options;
-  if (own.preset == "auto") own.preset = facts.at("options").at("preset");
+  if (own.preset == Preset::automatic) own.preset.name = facts.at("options").at("preset");
   own = with_values(own, given, facts.at("options"), name);
   if (options_json(own) != facts.at("options")) throw Error("options differ from rank 0's");
   own.threads = facts.at("threads").get<int>();

@@ -20,7 +20,7 @@ Json provenance_of(const TrainOptions& options, const Json& config, const IdCach
          {"data", config.at("data")},
          {"data_pairs", text.pairs()},
          {"tokens", 0},
-         {"preset", options.preset},
+         {"preset", options.preset.name},
          {"precision", options.precision.name}};
   const std::string& metric = options.valid_metric.front();
   if (!options.valid_command.empty())

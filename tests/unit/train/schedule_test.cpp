@@ -87,8 +87,7 @@ BOOST_AUTO_TEST_CASE(and_fall_in_their_own_way) {
 namespace {
 
 // The options of a command line after fit_schedule().
-TrainOptions fitted(const std::string& preset, std::vector<const char*> words,
-                    const char* config = "{}") {
+TrainOptions fitted(Preset preset, std::vector<const char*> words, const char* config = "{}") {
   TrainOptions settings;
   settings.apply_preset(preset);
   Options options("tx-train", "");
@@ -121,43 +120,45 @@ double highest_rate(const TrainOptions& o) {
 BOOST_AUTO_TEST_SUITE(run_length)
 
 BOOST_AUTO_TEST_CASE(a_preset_keeps_its_own_schedule) {
-  for (const char* preset : {"base", "big", "small", "tiny", "modern", "toy"}) {
+  for (const Preset preset :
+       {Preset::base, Preset::big, Preset::small, Preset::tiny, Preset::modern, Preset::toy}) {
     TrainOptions own;
     own.apply_preset(preset);
     const TrainOptions o = fitted(preset, {});
-    BOOST_TEST(o.warmup == own.warmup, preset);
-    BOOST_TEST(o.save_every == own.save_every, preset);
-    BOOST_TEST(o.lr_factor == 1, preset);
+    BOOST_TEST(o.warmup == own.warmup, name_of_value(preset));
+    BOOST_TEST(o.save_every == own.save_every, name_of_value(preset));
+    BOOST_TEST(o.lr_factor == 1, name_of_value(preset));
   }
-  BOOST_TEST(fitted("base", {"--steps", "50000"}).warmup == 4000);
+  BOOST_TEST(fitted(Preset::base, {"--steps", "50000"}).warmup == 4000);
 }
 
 BOOST_AUTO_TEST_CASE(a_shorter_run_warms_up_for_a_sixth_of_it) {
-  const TrainOptions modern = fitted("modern", {"--steps", "700"});
+  const TrainOptions modern = fitted(Preset::modern, {"--steps", "700"});
   BOOST_TEST(modern.warmup == 116);
   BOOST_TEST(modern.save_every == 53);
-  const TrainOptions tiny = fitted("tiny", {"--steps", "100"});
+  const TrainOptions tiny = fitted(Preset::tiny, {"--steps", "100"});
   BOOST_TEST(tiny.warmup == 16);
   BOOST_TEST(tiny.save_every == 25);  // otherwise the only save would be at the end
-  BOOST_TEST(fitted("toy", {"--steps", "1"}).warmup == 1);
-  BOOST_TEST(fitted("toy", {"--steps", "1"}).save_every == 1);
+  BOOST_TEST(fitted(Preset::toy, {"--steps", "1"}).warmup == 1);
+  BOOST_TEST(fitted(Preset::toy, {"--steps", "1"}).save_every == 1);
 }
 
 BOOST_AUTO_TEST_CASE(schedule_paper_keeps_its_highest_rate) {
-  BOOST_TEST(highest_rate(fitted("base", {"--steps", "600"})) ==
-                 highest_rate(fitted("base", {"--steps", "24000"})),
+  BOOST_TEST(highest_rate(fitted(Preset::base, {"--steps", "600"})) ==
+                 highest_rate(fitted(Preset::base, {"--steps", "24000"})),
              boost::test_tools::tolerance(1e-9));
-  BOOST_TEST(fitted("base", {"--steps", "600", "--lr-factor", "2"}).lr_factor == 2);
+  BOOST_TEST(fitted(Preset::base, {"--steps", "600", "--lr-factor", "2"}).lr_factor == 2);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_given_stays) {
   const TrainOptions o =
-      fitted("modern", {"--steps", "700", "--warmup", "800", "--save-every", "1000"});
+      fitted(Preset::modern, {"--steps", "700", "--warmup", "800", "--save-every", "1000"});
   BOOST_TEST(o.warmup == 800);
   BOOST_TEST(o.save_every == 1000);
-  BOOST_TEST(fitted("modern", {"--config", "run", "--steps", "700"}, R"({"warmup": 800})").warmup ==
-             800);
-  BOOST_TEST(fitted("modern", {"--config", "run", "--steps", "700"}, "{}").warmup == 116);
+  BOOST_TEST(
+      fitted(Preset::modern, {"--config", "run", "--steps", "700"}, R"({"warmup": 800})").warmup ==
+      800);
+  BOOST_TEST(fitted(Preset::modern, {"--config", "run", "--steps", "700"}, "{}").warmup == 116);
 }
 
 BOOST_AUTO_TEST_CASE(minutes_alone_ask_for_the_steps_that_fit) {

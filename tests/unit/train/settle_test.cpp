@@ -12,8 +12,8 @@ using namespace tx;
 
 namespace {
 
-std::string chosen(int64_t target, Device device, bool fits_toy = true, bool muon = true) {
-  return choose_preset({{target, target}, fits_toy}, device, muon).name;
+Preset chosen(int64_t target, Device device, bool fits_toy = true, bool muon = true) {
+  return choose_preset({{target, target}, fits_toy}, device, muon).preset;
 }
 
 bool open_for(std::vector<const char*> words) {
@@ -36,7 +36,7 @@ std::vector<std::string> cells(std::string row) {
 // The value of an option in the format of the page.
 std::string setting_of(const std::string& preset, const std::string& name) {
   TrainOptions settings;
-  settings.apply_preset(preset);
+  settings.apply_preset(value_of_name<Preset>(preset));
   Options options("", "");
   settings.describe(options);
   const Json values = options.to_json();
@@ -75,14 +75,14 @@ BOOST_AUTO_TEST_CASE(the_page_tells_what_each_is) {
 
 BOOST_AUTO_TEST_CASE(by_the_size_of_the_text_and_the_device) {
   for (const Device device : {Device::cpu, Device::cuda}) {
-    BOOST_TEST(chosen(toy_tokens - 1, device) == "toy");
-    BOOST_TEST(chosen(toy_tokens - 1, device, false) == "modern");
-    BOOST_TEST(chosen(toy_tokens, device) == "modern");
-    BOOST_TEST(chosen(base_tokens - 1, device) == "modern");
-    BOOST_TEST(chosen(toy_tokens, device, true, false) == "tiny");
+    BOOST_TEST((chosen(toy_tokens - 1, device) == Preset::toy));
+    BOOST_TEST((chosen(toy_tokens - 1, device, false) == Preset::modern));
+    BOOST_TEST((chosen(toy_tokens, device) == Preset::modern));
+    BOOST_TEST((chosen(base_tokens - 1, device) == Preset::modern));
+    BOOST_TEST((chosen(toy_tokens, device, true, false) == Preset::tiny));
   }
-  BOOST_TEST(chosen(base_tokens, Device::cpu) == "modern");
-  BOOST_TEST(chosen(base_tokens, Device::cuda) == "base");
+  BOOST_TEST((chosen(base_tokens, Device::cpu) == Preset::modern));
+  BOOST_TEST((chosen(base_tokens, Device::cuda) == Preset::base));
 }
 
 BOOST_AUTO_TEST_CASE(the_reason_tells_the_rule_and_what_base_would_cost) {
@@ -146,7 +146,7 @@ BOOST_FIXTURE_TEST_CASE(the_batch_is_fixed_before_the_length, PackingFixture) {
     return [&](int64_t epochs, int64_t) { return batch == 448 ? 7 * epochs : 0; };
   };
   const TrainOptions settled = settle(start, given, corpora, fix_batch, log);
-  BOOST_TEST(settled.preset == "toy");
+  BOOST_TEST((settled.preset == Preset::toy));
   BOOST_TEST(settled.steps == 21);
   BOOST_TEST(settled.warmup == 3);
   BOOST_TEST(settled.save_every == 5);
