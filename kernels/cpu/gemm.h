@@ -163,7 +163,7 @@ struct Int8Product {
 struct Int8Left {
   const char* data;      // row r at data + r * step, padded with zeros to whole quads
   int64_t step;          // bytes
-  const int32_t* start;  // of each row: -128 times the sum of its q
+  const int32_t* start;  // of each row: -128 times the sum of its q; 0 with Int8Micro::split
 };
 struct Int8Right {
   const uint8_t* groups;
@@ -179,8 +179,8 @@ constexpr int kInt8LeastTileRows = 4;  // fewer rows are faster without tiles
 // tile is (rows, groups * 16) of int32, 64-byte aligned.
 struct Int8Micro {
   const char* name = nullptr;
-  int rows = 0, groups = 0;                            // maximum of one call
-  bool wide = false;                                   // q of the left operand are 16-bit
+  int rows = 0, groups = 0;  // maximum of one call
+  bool split = false;        // each quad of the left operand is |q|, then q
   Int8Block block[kInt8MaxRows][kInt8MaxGroups] = {};  // [rows - 1][groups - 1]
   Int8Tiles tiles = nullptr;                           // for many rows, or null
 };

@@ -33,14 +33,14 @@ TX_INLINE int32_t rounded(float x) {
 }
 
 // q of x; returns their sum. A factor of 0 gives zeros even where x is not finite.
-template <class T, class Q>
-TX_CLONES int32_t quantise(const T* x, int64_t n, float factor, Q* q) {
+template <class T>
+TX_CLONES int32_t quantise(const T* x, int64_t n, float factor, int8_t* q) {
   int32_t sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (int64_t i = 0; i < n; i++) {
     const float value = load(x[i]) * factor;
     const int32_t r = factor == 0 ? 0 : rounded(value);
-    q[i] = Q(r);
+    q[i] = int8_t(r);
     sum += r;
   }
   return sum;
@@ -53,26 +53,38 @@ struct Rows {
   int32_t* starts;
   int64_t step;
 };
-int64_t row_step(int64_t inputs, bool wide) {
-  return (int8_quads(inputs) * (wide ? 8 : 4) + 63) / 64 * 64;
+int64_t row_step(int64_t inputs, bool split) {
+  return (int8_quads(inputs) * (split ? 8 : 4) + 63) / 64 * 64;
 }
-Rows rows_of(char* scratch, int64_t rows, int64_t inputs, bool wide) {
-  const int64_t step = row_step(inputs, wide);
+Rows rows_of(char* scratch, int64_t rows, int64_t inputs, bool split) {
+  const int64_t step = row_step(inputs, split);
   char* behind = scratch + rows * step;
   return {scratch, reinterpret_cast<float*>(behind), reinterpret_cast<int32_t*>(behind + rows * 4),
           step};
 }
 
-template <class T, class Q>
-void quantise_row(const Matrix& x, int64_t i, const Rows& to) {
+// Spreads the quads in the second half of a row over all of it: |q| of each, then q.
+TX_CLONES void split_quads(char* row, int64_t quads) {
+  for (int64_t k = 0; k < quads; k++) {
+    uint32_t q;
+    std::memcpy(&q, row + 4 * (quads + k), 4);
+    const uint32_t negative = q >> 7 & 0x01010101u;
+    const uint64_t both = ((q ^ negative * 255) + negative) | uint64_t(q) << 32;
+    std::memcpy(row + 8 * k, &both, 8);
+  }
+}
+
+template <class T>
+void quantise_row(const Matrix& x, int64_t i, const Rows& to, bool split) {
   const T* from = x.row<const T>(i);
-  Q* q = reinterpret_cast<Q*>(to.q + i * to.step);
+  char* const row = to.q + i * to.step;
+  int8_t* const q = reinterpret_cast<int8_t*>(split ? row + to.step / 2 : row);
   const Int8Scale s = int8_scale(largest(from, x.cols));
   to.scales[i] = s.scale;
-  to.starts[i] = -128 * quantise(from, x.cols, s.factor, q);
-  std::fill(q + x.cols, q + to.step / int64_t(sizeof(Q)), Q(0));
-  if constexpr (sizeof(Q) == 2)
-    for (int64_t k = 0; k < x.cols; k += 4) std::swap(q[k + 1], q[k + 2]);
+  const int32_t sum = quantise(from, x.cols, s.factor, q);
+  to.starts[i] = split ? 0 : -128 * sum;
+  std::fill(q + x.cols, reinterpret_cast<int8_t*>(row) + to.step, int8_t(0));
+  if (split) split_quads(row, to.step / 8);
 }
 
 template <class T>
@@ -117,15 +129,14 @@ constexpr int64_t kChunk = 96;
 
 template <class X, class Y>
 void all(const Int8Product& p, const Int8Micro& m, int threads) {
-  const Rows rows = rows_of(p.scratch, p.x.rows, p.x.cols, m.wide);
+  const Rows rows = rows_of(p.scratch, p.x.rows, p.x.cols, m.split);
   const int64_t panels = (int8_groups(p.w.rows) + m.groups - 1) / m.groups;
   const int64_t chunks = (p.x.rows + kChunk - 1) / kChunk;
   const int64_t size = (p.x.rows + chunks - 1) / chunks;
 #pragma omp parallel num_threads(threads) if (threads > 1 && panels * chunks > 1)
   {
 #pragma omp for schedule(static)
-    for (int64_t i = 0; i < p.x.rows; i++)
-      m.wide ? quantise_row<X, int16_t>(p.x, i, rows) : quantise_row<X, int8_t>(p.x, i, rows);
+    for (int64_t i = 0; i < p.x.rows; i++) quantise_row<X>(p.x, i, rows, m.split);
 #pragma omp for schedule(static)
     for (int64_t i = 0; i < panels * chunks; i++) {
       const int64_t first = i / panels * size;

@@ -1,6 +1,6 @@
 // The innermost loops of products with 8-bit weights for x86. VNNI multiplies and adds four bytes
-// at a time, exactly. AVX2 has no such instruction without saturation, so both operands are widened
-// to 16 bits and multiplied in pairs, also exactly.
+// at a time, exactly. AVX2 adds two products of an unsigned and a signed byte in 16 bits, which is
+// exact for |x| and a weight with the sign of x: 2 * 127 * 127 < 2^15.
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/simd.h"
 
@@ -75,24 +75,24 @@ TX_AVX_VNNI void block_avx_vnni(const Int8Left& left, const Int8Right& right, in
   _mm256_store_si256(reinterpret_cast<__m256i*>(tile + r * 16 + v * 8), sum[r][v]);
 }
 
-// The even and odd bytes of each quad are multiplied separately; the left operand has that order.
 template <int Rows, int Vectors = 2>
 TX_AVX2 void block_avx2(const Int8Left& left, const Int8Right& right, int32_t* tile) {
   __m256i sum[Rows][Vectors];
   TX_EACH(r, v)
-  sum[r][v] = _mm256_set1_epi32(left.start[r]);
+  sum[r][v] = _mm256_setzero_si256();
   const char* a = left.data;
   const __m256i* w = reinterpret_cast<const __m256i*>(right.groups);
-  const __m256i low = _mm256_set1_epi16(255);
+  const __m256i ones = _mm256_set1_epi16(1), top = _mm256_set1_epi8(-128);
   for (int64_t k = 0; k < right.quads; k++, a += 8, w += 2) {
-    TX_UNROLL for (int v = 0; v < 2; v++) {
-      const __m256i both = _mm256_load_si256(w + v);
-      const __m256i even = _mm256_and_si256(both, low), odd = _mm256_srli_epi16(both, 8);
-      TX_UNROLL for (int r = 0; r < Rows; r++) {
-        const char* x = a + r * left.step;
-        const __m256i two = _mm256_madd_epi16(even, _mm256_set1_epi32(load_four_bytes(x)));
-        const __m256i other = _mm256_madd_epi16(odd, _mm256_set1_epi32(load_four_bytes(x + 4)));
-        sum[r][v] = _mm256_add_epi32(sum[r][v], _mm256_add_epi32(two, other));
+    const __m256i weights[2] = {_mm256_xor_si256(_mm256_load_si256(w), top),  // q + 128 to q
+                                _mm256_xor_si256(_mm256_load_si256(w + 1), top)};
+    TX_UNROLL for (int r = 0; r < Rows; r++) {
+      const char* both = a + r * left.step;
+      const __m256i size = _mm256_set1_epi32(load_four_bytes(both));
+      const __m256i x = _mm256_set1_epi32(load_four_bytes(both + 4));
+      TX_UNROLL for (int v = 0; v < 2; v++) {
+        const __m256i pairs = _mm256_maddubs_epi16(size, _mm256_sign_epi8(weights[v], x));
+        sum[r][v] = _mm256_add_epi32(sum[r][v], _mm256_madd_epi16(pairs, ones));
       }
     }
   }
