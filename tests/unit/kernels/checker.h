@@ -3,7 +3,10 @@
 // its results. The same sources, included in a *_gpu_test.cpp (where the build sets TX_TEST_DEVICE
 // to "cuda"), run the same table on another backend.
 #pragma once
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <sstream>
@@ -204,9 +207,12 @@ class Run {
   std::vector<Area> areas_;
 };
 
+// Any NaN equals any other: the compiler chooses its sign.
 inline bool same_bits(const Dense& a, const Dense& b) {
-  return a.rows == b.rows && a.cols == b.cols &&
-         (a.data.empty() || std::memcmp(a.data.data(), b.data.data(), a.data.size() * 8) == 0);
+  const auto same = [](double x, double y) {
+    return std::memcmp(&x, &y, 8) == 0 || (std::isnan(x) && std::isnan(y));
+  };
+  return a.rows == b.rows && a.cols == b.cols && std::ranges::equal(a.data, b.data, same);
 }
 
 // Runs f in every layout and returns what the first one kept.
