@@ -129,7 +129,7 @@ void SearchOptions::set_defaults(Options& options, const Json& defaults, const s
 }
 
 void SearchOptions::check() {
-  const int step = diversity > 0 && groups > 0 ? groups : 1;  // of the beam
+  const int unit = diversity > 0 && groups > 0 ? groups : 1;  // --beam is a multiple of it
   if (diversity > 0 && groups == 0) groups = beam;
   if (diversity > 0 && beam % groups != 0)
     throw UsageError("--beam " + std::to_string(beam) + " is not a multiple of --groups " +
@@ -137,7 +137,7 @@ void SearchOptions::check() {
   if (sample || nbest <= beam) return;
   throw UsageError(
       "--nbest " + std::to_string(nbest) + " needs a beam at least as wide: give --beam " +
-      std::to_string((nbest + step - 1) / step * step) + " or --nbest " + std::to_string(beam));
+      std::to_string((nbest + unit - 1) / unit * unit) + " or --nbest " + std::to_string(beam));
 }
 
 }  // namespace tx

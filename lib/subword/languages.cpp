@@ -113,10 +113,10 @@ Vocabularies with_languages(const Vocabularies& all, const LanguageChoice& choic
   const Vocabularies set = stated_languages(all, choice, where);
   const std::vector<std::string> names = language_names(set.source());
   if (names.empty() || !choice.needed) return set;
-  const bool source = source_language(set.source()).empty();
-  if (source || target_language(set.target()).empty())
+  const bool no_source = source_language(set.source()).empty();
+  if (no_source || target_language(set.target()).empty())
     throw UsageError(where + " has " + std::to_string(names.size()) + " languages: give " +
-                     (source ? "--source-language" : "--target-language") + ", one of " +
+                     (no_source ? "--source-language" : "--target-language") + ", one of " +
                      first_ten(names) + "; tx-decode -m FILE --describe lists them");
   return set;
 }

@@ -10,7 +10,7 @@
 //   prefix     ids that encode() puts before each line
 //   forbidden  ids that are never output, besides pad and bos
 //   ends       ids that end an output, besides eos
-//   first      the id that begins every output, or -1
+//   first      the id that the decoder reads before every output, or -1
 //   languages  ids of tokens that name languages, such as deu_Latn or __de__
 //   closing    ids that end each source line instead of eos
 //   language_last  whether a source is X </s> LANGUAGE instead of LANGUAGE X </s>

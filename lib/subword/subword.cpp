@@ -57,10 +57,9 @@ class Subword final : public Vocabulary {
   Subword(std::string bytes, const std::string& where)
       : Vocabulary(std::move(bytes)), where_(where) {
     settings_ = check_model_proto(this->bytes(), where);
-    const bool alone = fill_table() && settings_.plain;
-    if (!alone) use_sentencepiece();
+    const bool pieces_differ = fill_table();
     if (settings_.bpe && has_bytes()) encoder_ = BpeEncoder::make(table_);
-    if (alone && !encoder_) use_sentencepiece();
+    if (!pieces_differ || !settings_.plain || !encoder_) use_sentencepiece();
     settings_.pieces.clear();
   }
 
@@ -144,7 +143,7 @@ class Subword final : public Vocabulary {
   }
 
  private:
-  // Loads the model into SentencePiece. Models of tx-bpe need that only to decode <unk>.
+  // Loads the model into SentencePiece. Models of tx-bpe need it only to normalise or decode <unk>.
   sentencepiece::SentencePieceProcessor& sentencepiece() const {
     std::call_once(loaded_, [&] { load_model(model_, bytes(), where_); });
     return model_;
@@ -174,7 +173,7 @@ class Subword final : public Vocabulary {
                     "spm_train --pad_id=0 --unk_id=1 --bos_id=2 --eos_id=3");
   }
 
-  // Whether all pieces differ.
+  // Fills table_ and sentinels_; whether all pieces differ.
   bool fill_table() {
     using Kind = TokenTable::Kind;
     bool differ = true;

@@ -39,7 +39,7 @@ class TokenTable {
   // user: matches wherever its text occurs; control: <s> etc., without text.
   enum class Kind : uint8_t { normal, user, byte, control, unknown };
 
-  // Adds a token with the next id. The text of a byte token is <0xE2>.
+  // Adds a token with the next id. The text of a byte token is its name, such as <0xE2>.
   void add(std::string_view text, Kind kind, float score);
 
   int size() const { return int(entries_.size()); }
@@ -60,7 +60,7 @@ class TokenTable {
   std::optional<std::string> join(std::span<const int> ids) const;
 
  private:
-  // The text, and behind it the surface, which has spaces as in a line, unless they are equal.
+  // characters_ has the text, then its surface (spaces instead of U+2581) unless that is the same.
   struct Entry {
     size_t begin;  // in characters_
     uint32_t size, surface_size;

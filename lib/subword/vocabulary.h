@@ -1,6 +1,6 @@
-// Vocabularies: text to ids and back. Two kinds share one interface: subword models (SentencePiece,
-// lib/subword/subword.h) and plain words (lib/subword/words.h), with the same ids 0 to 3. Further
-// special tokens: masks and sentinels.
+// Vocabularies: text to ids and back. Three kinds share one interface and the ids 0 to 3: subword
+// models (lib/subword/subword.h), plain words (lib/subword/words.h), and those of converted models
+// (lib/subword/mapped.h). Further special tokens: masks and sentinels.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -70,7 +70,7 @@ class Vocabulary {
   Vocabulary(const Vocabulary&) = delete;
   Vocabulary& operator=(const Vocabulary&) = delete;
 
-  virtual std::string kind() const = 0;  // "sentencepiece" or "words"
+  virtual std::string kind() const = 0;  // "sentencepiece", "words" or "mapped"
   virtual int size() const = 0;
   // Ids of one line of valid UTF-8, without <bos> and <eos>. Replaces `ids`. Thread-safe.
   virtual void encode(std::string_view line, std::vector<int>& ids) const = 0;
@@ -146,7 +146,7 @@ class Vocabularies {
   std::vector<Pointer> sides_;
 };
 
-// Reads a vocabulary of either kind, detected by content. Damaged bytes, or a subword model with
+// Reads a vocabulary of any kind, detected by content. Damaged bytes, or a subword model with
 // other special ids, are a DataError that begins with `where` (the file's name).
 std::unique_ptr<Vocabulary> load_vocabulary(const std::string& path);
 std::unique_ptr<Vocabulary> parse_vocabulary(std::string bytes, const std::string& where);

@@ -99,7 +99,7 @@ int64_t BatchSearch::rows_for(int64_t inputs) const {
 std::vector<int32_t> BatchSearch::inputs_of(const Source& source) const {
   std::vector<int32_t> inputs = {Vocabulary::bos};
   if (lead() > 0) inputs.push_back(int32_t(options_.first_token));
-  if (options_.continues) {  // from the one before the open word; those before are the prompt
+  if (options_.continues) {  // the open word and the token before it; admit() passes on the rest
     const auto end = source.ids.end() - ptrdiff_t(source.open_tokens);
     if (end != source.ids.begin()) inputs = {*std::prev(end)};
     inputs.insert(inputs.end(), end, source.ids.end());
@@ -260,7 +260,7 @@ void BatchSearch::find_replacement(Active& a, const Source& cut, size_t input,
   a.own += double(log_p[size_t(a.inputs[input + 1])]);
 }
 
-// Reads the token before the end again, and begins the search there.
+// Forgets the inputs from a.best_at on, reads that one again, and begins the search after it.
 void BatchSearch::replace_end(Active& a, const Source& source) {
   scorer_.forget_inputs(a.number, int64_t(a.inputs.size() - a.best_at));
   a.cut = std::make_unique<Source>(cut_prompt(source, a.best_at));

@@ -49,15 +49,15 @@ class BatchSearch {
   struct Active {
     size_t source = 0;   // index in the call of run()
     int32_t number = 0;  // sentence number in the decoders
-    int32_t first = 0;   // its first row in the previous step
+    int32_t first = 0;   // its first row in the step that add_rows() prepared last
     int32_t rows = 0;    // and their number, if they read inputs
     // Tokens that the decoder reads before the search chooses any: the start, and a forced output.
     std::vector<int32_t> inputs;
     size_t read = 0;   // of them, before this step
     int64_t left = 0;  // tokens that may still be added to an output
     std::unique_ptr<SentenceSearch> search;
-    double own = 0;  // log P of the tokens of the prompt's open word that were read
-    // The best replacement: the first best_at of them, then one token that goes beyond the word.
+    double own = 0;  // log P of the prompt's open word, of its tokens read so far
+    // Its best replacement: the word's first best_at tokens, then one that goes beyond the word.
     double best = -std::numeric_limits<double>::infinity();  // its log P
     size_t best_at = 0;
     std::unique_ptr<Source> cut = {};  // once replaced: the prompt up to there

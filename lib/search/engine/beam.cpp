@@ -176,15 +176,15 @@ std::vector<TokenHypothesis> Beam::results() const {
   TX_ASSERT(done());
   std::vector<TokenHypothesis> out;
   for (const Finished& f : finished_) {
-    if (out.size() == nbest_) break;
     out.push_back({tree_->path(f.leaf), f.log_p, f.score, true, tree_->log_ps(f.leaf)});
     out.back().token_log_p.push_back(f.end);
   }
+  if (!out.empty()) return out;
   // Without a finished output, the best are those with the most required tokens.
   std::vector<Open> open = open_;
   std::ranges::stable_sort(open, std::ranges::greater(), &Open::bank);
   for (const Open& o : open) {
-    if (!finished_.empty() || out.size() >= nbest_) break;
+    if (out.size() >= nbest_) break;
     const double penalty = length_penalty(length_ - 1, alpha_);
     out.push_back({tree_->path(o.leaf), o.log_p, o.log_p / penalty, false, tree_->log_ps(o.leaf)});
   }

@@ -46,10 +46,10 @@ bool LegalRows::strike_candidates(const Row& row, std::span<int32_t> ids) {
     else
       id = -1;
   }
-  find_wishes(output);
-  const bool granted =
-      std::ranges::all_of(wishes_, [&](int token) { return std::ranges::count(ids, token) > 0; });
-  return granted && (legal == int(ids.size()) || legal >= wanted);
+  find_required(output);
+  const bool has_required =
+      std::ranges::all_of(required_, [&](int token) { return std::ranges::count(ids, token) > 0; });
+  return has_required && (legal == int(ids.size()) || legal >= wanted);
 }
 
 void LegalRows::look_again(Scorer& scorer) {
@@ -88,17 +88,17 @@ void LegalRows::choose(const Row& row, std::span<const float> log_p, std::span<f
     ids[i] = order_[i];
     values[i] = log_p[size_t(order_[i])];
   }
-  put_wishes(output, log_p, values, ids);
+  put_required(output, log_p, values, ids);
 }
 
 // Puts required tokens in the places of the least probable candidates; at least one is kept.
-void LegalRows::put_wishes(const OpenOutput& output, std::span<const float> log_p,
-                           std::span<float> values, std::span<int32_t> ids) {
-  find_wishes(output);
+void LegalRows::put_required(const OpenOutput& output, std::span<const float> log_p,
+                             std::span<float> values, std::span<int32_t> ids) {
+  find_required(output);
   size_t place = ids.size();
-  for (const int token : wishes_) {
+  for (const int token : required_) {
     if (std::ranges::count(ids, token) || !may_follow(output, token)) continue;
-    while (place > 1 && std::ranges::count(wishes_, ids[place - 1])) --place;
+    while (place > 1 && std::ranges::count(required_, ids[place - 1])) --place;
     if (place <= 1) return;
     --place;
     ids[place] = token;

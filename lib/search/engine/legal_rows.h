@@ -39,14 +39,14 @@ class LegalRows {
     const Source* source;
   };
   OpenOutput output_of(const Row& row);  // until the next call
-  void find_wishes(const OpenOutput& output) {
-    wishes_.clear();
-    if (!is_forced_) rules_.required_tokens(output, wishes_);
+  void find_required(const OpenOutput& output) {
+    required_.clear();
+    if (!is_forced_) rules_.required_tokens(output, required_);
   }
   bool may_follow(const OpenOutput& output, int token) const;
   bool strike_candidates(const Row& row, std::span<int32_t> ids);
-  void put_wishes(const OpenOutput& output, std::span<const float> log_p, std::span<float> values,
-                  std::span<int32_t> ids);
+  void put_required(const OpenOutput& output, std::span<const float> log_p, std::span<float> values,
+                    std::span<int32_t> ids);
   void look_again(Scorer& scorer);
   void choose(const Row& row, std::span<const float> log_p, std::span<float> values,
               std::span<int32_t> ids);
@@ -60,7 +60,7 @@ class LegalRows {
   std::vector<int> forced_;
   std::vector<int32_t> again_;  // rows left with too few candidates
   std::vector<int32_t> order_;
-  std::vector<int> wishes_;  // of the current row
+  std::vector<int> required_;  // of the current row
 };
 
 }  // namespace tx

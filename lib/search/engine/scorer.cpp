@@ -135,7 +135,7 @@ Matrix Scorer::own_columns(Matrix logits, const Part& part) {
 }
 
 // The sum of the models' log-probabilities (R,V), in the first columns of each part.
-Matrix Scorer::average(std::span<const IncrementalDecoder::Row> rows) {
+Matrix Scorer::sum_of_models(std::span<const IncrementalDecoder::Row> rows) {
   const Matrix sum = matrix(sum_, DType::f32, int64_t(rows.size()), vocabulary_);
   for (size_t i = 0; i < decoders_.size(); ++i) {
     const Matrix logits = decoders_[i]->step(rows);
@@ -180,7 +180,7 @@ Scores Scorer::step(std::span<const IncrementalDecoder::Row> rows) {
   values_.resize(count);
   const bool single = !ensemble() && top_;
   find_parts(rows);
-  const Matrix x = last_ = single ? decoders_[0]->step(rows) : average(rows);
+  const Matrix x = last_ = single ? decoders_[0]->step(rows) : sum_of_models(rows);
   if (top_ == 0) {
     backend_->download(values_.data(), sum_, count * 4);
   } else {

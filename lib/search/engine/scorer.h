@@ -58,8 +58,8 @@ class Scorer {
   // Restricts each sentence to a list of tokens; log P is normalised over the list.
   void use_lists() { lists_ = std::make_unique<TokenLists>(backend_, vocabulary_); }
 
-  // Tokens that end an output. Among candidates, the best of them and <eos> becomes <eos> and the
-  // others -1; where every token has a value, <eos> gets the sum of their probabilities.
+  // Tokens that end an output. Among candidates, and in look_again(), the best of them and <eos>
+  // becomes <eos> and the others -1 (-inf); a step() with every token sums them into <eos> instead.
   void end_at(std::vector<int> tokens) { ends_ = std::move(tokens); }
 
   // As in IncrementalDecoder. With use_lists(), admit() takes a list for each source.
@@ -89,7 +89,7 @@ class Scorer {
   void find_parts(std::span<const IncrementalDecoder::Row> rows);
   const Part& part_of(int64_t row) const;
   Matrix own_columns(Matrix logits, const Part& part);
-  Matrix average(std::span<const IncrementalDecoder::Row> rows);
+  Matrix sum_of_models(std::span<const IncrementalDecoder::Row> rows);
   void spread_best(const Part& part);
   void spread(const Part& part, float* row);
   void join_ends();

@@ -82,9 +82,9 @@ std::vector<double> utilities(const std::vector<std::string>& texts, Metric& met
   std::map<std::string, int> count;
   for (const std::string& text : texts) ++count[text];
   std::map<std::string, double> utility;
-  for (const auto& [text, times] : count) {
+  for (const auto& [text, unused] : count) {
     double sum = -score(metric, text, text);  // not against itself
-    for (const auto& [other, others] : count) sum += others * score(metric, text, other);
+    for (const auto& [other, copies] : count) sum += copies * score(metric, text, other);
     utility[text] = texts.size() > 1 ? sum / double(texts.size() - 1) : 0;
   }
   std::vector<double> out;

@@ -56,9 +56,9 @@ std::string RequiredPhrases::text_of(std::span<const int> tokens) const {
   return text;
 }
 
-// A phrase without text is its tokens.
-size_t RequiredPhrases::come(std::string_view text, std::span<const int> tokens,
-                             std::span<const int> phrase) const {
+// A phrase without text is compared by its tokens.
+size_t RequiredPhrases::matched(std::string_view text, std::span<const int> tokens,
+                                std::span<const int> phrase) const {
   const std::string given = text_of(phrase);
   const std::string_view words = trimmed(given);
   // std::ranges::search does not compile with clang 14.
@@ -76,7 +76,7 @@ bool RequiredPhrases::allows(const OpenOutput& output, int token) const {
   if (token != Vocabulary::eos || !output.source) return true;
   const std::string text = text_of(output.tokens);
   return std::ranges::all_of(output.source->phrases, [&](const std::vector<int>& phrase) {
-    return come(text, output.tokens, phrase) == phrase.size();
+    return matched(text, output.tokens, phrase) == phrase.size();
   });
 }
 
@@ -84,7 +84,7 @@ void RequiredPhrases::required_tokens(const OpenOutput& output, std::vector<int>
   if (!output.source || output.source->phrases.empty()) return;
   const std::string text = text_of(output.tokens);
   for (const std::vector<int>& phrase : output.source->phrases) {
-    const size_t at = come(text, output.tokens, phrase);
+    const size_t at = matched(text, output.tokens, phrase);
     if (at < phrase.size() && !std::ranges::count(tokens, phrase[at])) tokens.push_back(phrase[at]);
   }
 }
@@ -95,7 +95,7 @@ int64_t RequiredPhrases::fulfilled(const OpenOutput& output) const {
   const std::string text = text_of(output.tokens);
   size_t whole = 0, begun = 0;
   for (const std::vector<int>& phrase : output.source->phrases) {
-    const size_t at = come(text, output.tokens, phrase);
+    const size_t at = matched(text, output.tokens, phrase);
     if (at == phrase.size())
       whole += at;
     else

@@ -57,8 +57,8 @@ class RequiredPhrases : public Rule {
   std::string text_of(std::span<const int> tokens) const;
   // The number of tokens of the phrase in an output with this text: all, or those of the longest
   // beginning of the phrase that the output ends with.
-  size_t come(std::string_view text, std::span<const int> tokens,
-              std::span<const int> phrase) const;
+  size_t matched(std::string_view text, std::span<const int> tokens,
+                 std::span<const int> phrase) const;
   std::vector<std::string> texts_;  // by token
 };
 

@@ -23,7 +23,7 @@ namespace tx {
 namespace fs = std::filesystem;
 namespace {
 
-// Of a regular file; `why` it must be one: the beginning of the message otherwise.
+// The stat() of a file. UsageError, beginning with `why`, unless it is a regular file.
 struct stat regular_file(const std::string& file, const std::string& why) {
   struct stat info = {};
   if (file != "-" && ::stat(file.c_str(), &info) != 0) throw IoError("read", file, errno);

@@ -68,20 +68,20 @@ std::string ending(const TrainOptions& o) {
 }  // namespace
 
 PresetChoice choose_preset(const TextSize& text, Device device, bool muon) {
-  const Preset small = muon ? Preset::modern : Preset::tiny;
+  const Preset compact = muon ? Preset::modern : Preset::tiny;
   const std::string has = "; this text has " + grouped(double(text.target()));
   if (text.target() < toy_tokens && text.fits_toy)
     return {Preset::toy, "for fewer than " + grouped(double(toy_tokens)) + text.unit() + has};
   if (text.target() < base_tokens)
-    return {small, "for fewer than " + grouped(double(base_tokens)) + text.unit() + has};
+    return {compact, "for fewer than " + grouped(double(base_tokens)) + text.unit() + has};
   if (device == Device::cuda)
     return {Preset::base,
             "for " + grouped(double(base_tokens)) + text.unit() + " or more on a GPU" + has};
   const double times = run_flops(Preset::base, preset_options(Preset::base).steps, text) /
-                       run_flops(small, modern_steps, text);
+                       run_flops(compact, modern_steps, text);
   const double digits = std::pow(10, std::floor(std::log10(times)) - 1);
-  return {small, "as there is no GPU" + has + ", but --preset base needs about " +
-                     grouped(std::round(times / digits) * digits) + " times the arithmetic"};
+  return {compact, "as there is no GPU" + has + ", but --preset base needs about " +
+                       grouped(std::round(times / digits) * digits) + " times the arithmetic"};
 }
 
 namespace {

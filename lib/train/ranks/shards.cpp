@@ -102,9 +102,9 @@ Shards::Shards(Backend& backend, Mover& mover, const Division& division, RankOf 
   list_squares();
 }
 
-// NCCL and MPI gather equal lengths: shards of unequal length are padded to the longest.
 void Shards::gather(Matrix block) { gather(block, {0, block.cols}); }
 
+// NCCL and MPI gather equal lengths: shards of unequal length are padded to the longest.
 void Shards::gather(Matrix block, ElementRange needed) {
   const size_t each = size_of(block.dtype);
   for (int i = 0; i < division_.rounds(); ++i) {
@@ -168,7 +168,6 @@ void Shards::spread(Matrix whole, Matrix own) {
   }
 }
 
-// A double is moved as a row of two floats, since kernels move rows of f32.
 void Shards::list_squares() {
   for (int r = 0; r < self_.ranks; ++r) max_ = std::max(max_, norm_blocks(division_.held(r)));
   std::vector<int32_t> places;
@@ -193,6 +192,7 @@ void Shards::gather_squares(Matrix block, Matrix squares) {
                                                              norm_blocks(mine.count)));
   }
   mover_.gather_all(own, bytes, all);
+  // A double is moved as a row of two floats, since kernels move rows of f32.
   backend_->gather_rows(matrix(all, DType::f32, self_.ranks * max_, 2),
                         reinterpret_cast<const int32_t*>(places_.data()),
                         matrix(squares.data, DType::f32, squares.cols, 2));

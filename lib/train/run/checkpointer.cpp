@@ -117,11 +117,11 @@ void Checkpointer::write_state(const Parameters& parameters, const OptimizerStat
   save_state(run_.state(content.step), parameters, optimizer, content.state, checksum);
   complete_ = content.step;
   failpoint("links");
-  prune(content.step, content.best, content.good, options_.keep, content.due_best);
+  link_and_prune(content.step, content.best, content.good, options_.keep, content.due_best);
 }
 
-void Checkpointer::prune(int64_t step, int64_t best, int64_t good, int keep,
-                         int64_t due_best) const {
+void Checkpointer::link_and_prune(int64_t step, int64_t best, int64_t good, int keep,
+                                  int64_t due_best) const {
   run_.link("last", step);
   failpoint("best");
   if (best >= 0 && file_exists(run_.model(best))) run_.link("best", best);
@@ -134,7 +134,7 @@ void Checkpointer::prune(int64_t step, int64_t best, int64_t good, int keep,
 // A smaller --keep waits for a new checkpoint: resuming a finished run removes nothing.
 void Checkpointer::resume(int64_t step, int64_t best, int64_t good, int keep, int64_t due_best) {
   saved_ = step;
-  prune(step, best, good, std::max(options_.keep, keep), due_best);
+  link_and_prune(step, best, good, std::max(options_.keep, keep), due_best);
 }
 
 // A run that is killed in here resumes from a checkpoint before the spike and meets it again.

@@ -107,7 +107,7 @@ class Checkpointer {
   std::string write_model(const Parameters& parameters, const Content& content) const;
   void write_state(const Parameters& parameters, const OptimizerState& optimizer,
                    const Content& content, const std::string& checksum);
-  void prune(int64_t step, int64_t best, int64_t good, int keep, int64_t due_best) const;
+  void link_and_prune(int64_t step, int64_t best, int64_t good, int keep, int64_t due_best) const;
   bool on_schedule(int64_t step) const;
 
   const RunDirectory& run_;

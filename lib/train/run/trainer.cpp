@@ -59,16 +59,16 @@ int resume_run(const Request& request) {
   TrainingData data = reopen_data(options, directory, step, config, log);
   RunSpec spec = make_run_spec(options, std::move(data), directory, directory.model(step), config);
   send_run_spec(spec, options, replicas);
-  if (given.given("steps")) config.erase(steps_of_epochs);
   Run run(options, std::move(spec), replicas, scorer, log);
-  TrainOptions settled = options;
-  const bool counts =
+  if (given.given("steps")) config.erase(steps_of_epochs);
+  const bool by_epochs =
       config.contains(steps_of_epochs) && given.given("epochs") && options.epochs > 0;
-  if (counts) settled.steps = run.counter()(options.epochs, 0);
+  TrainOptions settled = options;
+  if (by_epochs) settled.steps = run.counter()(options.epochs, 0);
   config["options"] = options_json(settled);
   Session session(settled, std::move(directory), config, run, log);
   session.resume(step);
-  if (counts)
+  if (by_epochs)
     log.info("--epochs " + std::to_string(settled.epochs) + ": " + counted(settled.steps, "step"));
   return session.run();
 }

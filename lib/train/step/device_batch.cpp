@@ -116,7 +116,6 @@ PackedSide DeviceBatch::side_at(const Places& at, int64_t rows, int64_t sentence
   return side;
 }
 
-// Arrays that depend on the number of sentences are last: see places().
 void DeviceBatch::upload(const Batch& batch, const Copies& copies) {
   if (batch.serial && batch.serial == serial_ && copies.twice == twice_) return;
   serial_ = 0;  // what follows may throw
@@ -130,6 +129,7 @@ void DeviceBatch::upload(const Batch& batch, const Copies& copies) {
   put_batch(batch, copies);
 }
 
+// Arrays that depend on the number of sentences are last: see places().
 void DeviceBatch::put_batch(const Batch& batch, const Copies& copies) {
   host_.clear();
   const size_t labels = put<int32_t>(batch.labels);

@@ -83,7 +83,7 @@ ValidPass::ValidPass(const IdCache& text, const std::vector<int>& capacities, bo
   packing_.epochs = 1;
   packing_.masked = masked;
   packing_.sentinels = sentinels;
-  packer();
+  packer();  // UsageError for a sentence longer than its capacity
 }
 
 StepRecord ValidPass::run(Communicator* ranks, const Evaluate& evaluate) {

@@ -32,7 +32,7 @@ class Feed {
   // The number of steps of the first `epochs` epochs, or `max` if that is less (0: no limit).
   int64_t steps(int64_t epochs, int64_t max) const;
 
-  // The next step's batches, fewer in the last of all; then none. Valid until the next call.
+  // The next step's batches: fewer in the last step, none after it. Valid until the next call.
   const std::vector<Batch>& next();
   const std::vector<Batch>& batches() const { return batches_; }  // of the last step
   int64_t step_tokens() const;                                    // of these, over all sides

@@ -46,7 +46,7 @@ class TreeSum {
   Matrix spare();
 
   void begin(int terms);
-  // Block and record hold the next term, after the last the sum. Zeroes the record's sums.
+  // Adds the term in block and record, zeroing the record's sums; the last leaves the sum there.
   void add_term();
   // Before the last term: the partial sums to add to it, in this order, for a caller that adds the
   // blocks itself instead of add_term(); add_last_record() then adds the records.
@@ -88,9 +88,9 @@ class RankSum {
   const std::vector<TermRange>& mine() const { return mine_; }
   void keep();  // block and record hold the sum of the next range; zeroes the record's sums
   // Overlap: a background thread exchanges and adds rounds of the block as their gradients become
-  // final during the backward pass of the last term of mine(). Call follow() before that pass and
-  // saw_closure() after each of its closures. `waiting`: of TreeSum, added by that thread. All
-  // ranks follow the same order, those without terms too. CPU only. The result is bit-identical.
+  // final during the backward pass of the last term of mine(). Call follow() once, begin_last()
+  // before that pass and saw_closure() after each of its closures. `waiting`: of TreeSum, added by
+  // that thread. All ranks follow the same order, those without terms too. CPU only.
   void follow(const RoundOrder* order) { order_ = order; }
   void begin_last(std::vector<Matrix> waiting);
   void saw_closure();

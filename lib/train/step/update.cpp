@@ -9,7 +9,7 @@
 namespace tx {
 namespace {
 
-// Sums of square_sums() of the largest shard: vocabulary shards differ in size.
+// The number of square_sums() of the largest shard: vocabulary shards differ in size.
 int64_t largest_part(const Parameters& of) {
   int64_t max = 0;
   for (int i = 0; i < of.shard().count; ++i)
