@@ -238,8 +238,9 @@ void all(const PanelProduct& p, int threads) {
 #pragma omp parallel num_threads(threads) if (threads > 1 && items > 1)
   {
     const size_t bytes = chunk_bytes(p, c.rows);
-    char* copy = p.scratch + size_t(thread_number()) * (bytes + wide_bytes(p));
-    auto* wide = reinterpret_cast<uint32_t*>(copy + bytes);
+    char* copy = nullptr;
+    if (p.scratch) copy = p.scratch + size_t(thread_number()) * (bytes + wide_bytes(p));
+    auto* wide = copy ? reinterpret_cast<uint32_t*>(copy + bytes) : nullptr;
     int64_t held = -1;
     Left left{};
 #pragma omp for schedule(static)

@@ -193,11 +193,11 @@ void ordered_workers(int threads, const std::function<bool(Block&)>& read,
   if (threads <= 1) return run_alone(read, work, write);
   Pipeline p;
   p.max_held = 2 * threads + 2;
+  const auto until_failure = [&](const auto& loop) {
+    if (!p.failed.run(loop)) p.halt();
+  };
   {
     ThreadGroup group{p.failed};
-    const auto until_failure = [&](const auto& loop) {
-      if (!p.failed.run(loop)) p.halt();
-    };
     // The reader starts last: if it cannot, nothing has been read and this thread works alone.
     group.start(threads, [&] { until_failure([&] { work_loop(p, work); }); });
     if (!group.threads.empty() &&

@@ -26,6 +26,14 @@ size_t vectors_of(size_t size) {
   return vectors <= 2 ? vectors : (vectors + 3) / 4 * 4;
 }
 
+// The vectors of all lines in a row.
+Lanes16* first_of(std::vector<CacheLine>& lines) {
+  return reinterpret_cast<Lanes16*>(lines.data());
+}
+const Lanes16* first_of(const std::vector<CacheLine>& lines) {
+  return reinterpret_cast<const Lanes16*>(lines.data());
+}
+
 // Sums the vectors part..part + width - 1 of `count` rows: add_next(i, sum) adds those of row i to
 // sum[0..width - 1]. Up to `block` rows are added in 16 bits, which do not overflow, then widened.
 // Column k of vector v goes to sums[v * lanes + k].
@@ -63,7 +71,7 @@ std::optional<PackedRows> PackedRows::make(std::span<const double> rows, size_t 
   packed.width_ = vectors_of(size);
   packed.block_ = size_t(32767 / max);
   packed.rows_.resize((count * packed.width_ + 3) / 4);
-  Lanes16* vectors = packed.rows_.data()->vectors;
+  Lanes16* vectors = first_of(packed.rows_);
   for (size_t i = 0; i < count; ++i) {
     for (size_t k = 0; k < size; ++k)
       vectors[i * packed.width_ + k / lanes][k % lanes] = int16_t(rows[i * size + k]);
@@ -73,7 +81,7 @@ std::optional<PackedRows> PackedRows::make(std::span<const double> rows, size_t 
 
 void PackedRows::sum(std::span<const uint32_t> indices, std::span<float> sums) const {
   by_parts(width_, [&](size_t part, auto width) {
-    const Lanes16* rows = rows_.data()->vectors + part;
+    const Lanes16* rows = first_of(rows_) + part;
     const size_t stride = width_;
     sum_blocks<width>(indices.size(), block_, part, sums, [&](size_t i, Lanes16* sum) {
       const Lanes16* row = rows + indices[i] * stride;
@@ -92,7 +100,7 @@ std::optional<SubsetSums> SubsetSums::make(std::span<const double> rows, size_t 
   sums.block_ = size_t(32767 / (32 * largest(rows)));
   sums.subsets_.resize(groups * 4 * sums.width_);
   for (size_t group = 0; group < groups; ++group) {
-    Lanes16* of_group = sums.subsets_.data()->vectors + group * 16 * sums.width_;
+    Lanes16* of_group = first_of(sums.subsets_) + group * 16 * sums.width_;
     for (size_t subset = 1; subset < 16; ++subset) {
       // The sum of a smaller subset plus one more row.
       const size_t bit = subset >= 8 ? 3 : subset >= 4 ? 2 : subset >= 2 ? 1 : 0;
@@ -109,7 +117,7 @@ std::optional<SubsetSums> SubsetSums::make(std::span<const double> rows, size_t 
 
 void SubsetSums::sum(std::span<const uint32_t> bits, std::span<double> sums) const {
   by_parts(width_, [&](size_t part, auto width) {
-    const Lanes16* subsets = subsets_.data()->vectors + part;
+    const Lanes16* subsets = first_of(subsets_) + part;
     const size_t stride = width_;
     sum_blocks<width>(words_, block_, part, sums, [&](size_t i, Lanes16* sum) {
       const Lanes16* group = subsets + i * 8 * 16 * stride;
