@@ -159,14 +159,14 @@ void norm_backward_rows(const AddNormBackward& p, acc_t<T>* partial, int threads
       }
     }
   }
-  const auto add_up = [&](const Matrix& sum, const A* of) {
+  const auto add_up = [&](const Matrix& sum, int64_t first) {
     A* to = sum.row<A>(0);
     for (int64_t j = 0; !p.add_parameters && j < width; ++j) to[j] = 0;
     for (int64_t block = 0; block < blocks; ++block)
-      for (int64_t j = 0; j < width; ++j) to[j] += of[block * 2 * width + j];
+      for (int64_t j = 0; j < width; ++j) to[j] += partial[block * 2 * width + first + j];
   };
-  add_up(p.dgamma, partial);
-  if (!root_mean_square(p.dbeta)) add_up(p.dbeta, partial + width);
+  add_up(p.dgamma, 0);
+  if (!root_mean_square(p.dbeta)) add_up(p.dbeta, width);
 }
 
 }  // namespace
