@@ -67,7 +67,7 @@ tx-decode -m model --embed mean --vectors large.safetensors blank &
 watch_memory $!
 wait $! || fail 'many vectors'
 [ "$(wc -c < large.safetensors)" -gt 256000000 ] || fail 'not all vectors'
-[ "$peak" -lt 100000 ] || fail "$peak KiB in memory"
+[ "$peak" -lt 100000 ] || [ "$TX_SANITIZE" = ON ] || fail "$peak KiB in memory"
 rm large.safetensors
 expect_status 0 tx-decode -m model --embed mean --precision fp32 --vectors /dev/stdout in
 expect_stdout_file vectors.safetensors
