@@ -122,6 +122,7 @@ WeightRows CTranslate2Model::rows(const std::string& name,
   };
   if (t.shape != shape)
     refuse("has shape " + shape_text(t.shape) + ", but the model requires " + shape_text(shape));
+  if (t.elements() == 0) refuse("is empty");  // but may have any number of rows
   const auto width = size_t(element_size(t.dtype));
   if (width > 2) refuse("has 32-bit whole numbers, which are not supported");
   std::vector<float> scales(size_t(shape[0]), global_scale);
