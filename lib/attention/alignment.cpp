@@ -141,8 +141,9 @@ Selection chosen_head(const Selection& candidates, const std::string& path,
 }
 
 Aligner::Aligner(Selection selection, const Translator& translator)
-    : selection_(std::move(selection)),
-      recorders_([&] { return std::make_unique<Recorder>(selection_, true, translator); }) {}
+    : selection_(std::move(selection)), recorders_([this, &translator] {
+        return std::make_unique<Recorder>(selection_, true, translator);
+      }) {}
 
 std::string Aligner::links(int64_t line, const std::vector<int>& source,
                            const std::vector<int>& target) {

@@ -1,10 +1,11 @@
+#include "lib/diagnose/training.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <numeric>
 
 #include "lib/base/utf8.h"
-#include "lib/diagnose/training.h"
 #include "lib/eval/metrics.h"
 #include "lib/search/lines/lines.h"
 

@@ -33,7 +33,7 @@ class CTranslate2 {
       out.content.provenance["package"] = package;
     const std::vector<ParameterEntry> table = parameter_table(out.content.config);
     const bool int8 = std::ranges::all_of(table, [&](const ParameterEntry& e) {
-      return !is_quantised(e) || has_row_scales(name_of(e.name));
+      return !is_quantised(e) || has_row_scales(their_name(e.name));
     });
     for (const ParameterEntry& e : table) {
       const WeightRows rows = rows_of(e);
@@ -78,7 +78,6 @@ class CTranslate2 {
       refuse("it has no heads");
     const auto& joined = weights_.at(first + "self_attention/linear_0/weight");
     d_k_ = joined.shape.empty() ? 0 : joined.shape[0] / (heads_ + 2 * kv_heads_);
-    const bool gated = has(first + "ffn/linear_0_noact/weight");
     Json json{{"kind", only_decoder() ? "decoder" : "encoder-decoder"},
               {"target_vocabulary", target_order().size()},
               {"decoder_layers", layers("decoder")},
@@ -86,7 +85,7 @@ class CTranslate2 {
               {"d_ff", inner.shape[0]},
               {"heads", heads_},
               {"d_k", d_k_},
-              {"activation", activation(gated)},
+              {"activation", activation()},
               {"norm", setting("pre_norm", 1) != 0 ? "pre" : "post"},
               {"norm_type", has(first + "ffn/layer_norm/beta") ? "layer" : "rms"},
               {"tie", tie()},
@@ -136,15 +135,17 @@ class CTranslate2 {
     return count;
   }
 
-  std::string activation(bool gated) {
+  bool gated() const { return has(stacks_[0] + "/layer_0/ffn/linear_0_noact/weight"); }
+
+  std::string activation() {
     static const std::map<int, std::string> plain = {
         {0, "relu"}, {1, "gelu-tanh"}, {2, "silu"}, {3, "gelu"}, {4, "gelu-sigmoid"}};
     const int theirs = int(setting("activation", 0));
     const auto at = plain.find(theirs);
-    if (gated && theirs == 2) return "swiglu";
-    if (gated && theirs == 3) return "geglu";
-    if (gated || at == plain.end())
-      refuse("its activation, number " + std::to_string(theirs) + (gated ? " with a gate" : "") +
+    if (gated() && theirs == 2) return "swiglu";
+    if (gated() && theirs == 3) return "geglu";
+    if (gated() || at == plain.end())
+      refuse("its activation, number " + std::to_string(theirs) + (gated() ? " with a gate" : "") +
              ", is not supported");
     return at->second;
   }
@@ -265,23 +266,12 @@ class CTranslate2 {
     const size_t last = part.rfind('.');
     const std::string kind = part.substr(last + 1), module = part.substr(0, last);
     const auto at = parts.find(module);
-    if (at == parts.end()) return to + module + "/" + kind;  // ffn.in_proj, ffn.gate_proj
+    if (at == parts.end()) {  // ffn.gate_proj or ffn.in_proj, which is linear_0 without a gate
+      const bool behind_gate = module == "ffn.in_proj" && gated();
+      return to + (behind_gate ? "ffn/linear_0_noact/" : "ffn/linear_0/") + kind;
+    }
     const bool norm = module.ends_with("norm");
     return to + at->second + "/" + (!norm ? kind : kind == "weight" ? "gamma" : "beta");
-  }
-
-  // The same, where the name depends on the gate: the plain matrix is the gate's if there is one.
-  std::string name_of(const std::string& ours) const {
-    std::string name = their_name(ours);
-    const auto rename = [&](const char* from, const char* to) {
-      if (const size_t at = name.find(from); at != name.npos)
-        name.replace(at, std::string(from).size(), to);
-    };
-    rename("ffn.gate_proj", "ffn/linear_0");
-    rename("ffn.in_proj", has(stacks_[0] + "/layer_0/ffn/linear_0_noact/weight")
-                              ? "ffn/linear_0_noact"
-                              : "ffn/linear_0");
-    return name;
   }
 
   bool has_row_scales(const std::string& name) const {
@@ -301,7 +291,7 @@ class CTranslate2 {
   }
 
   WeightRows rows_of(const ParameterEntry& e) {
-    const std::string name = name_of(e.name);
+    const std::string name = their_name(e.name);
     if (e.name == "output.bias") return output_bias();
     if (e.name.ends_with("embedding.weight") || e.name == "output.weight") {
       const size_t side = name.starts_with("encoder") ? 0 : stacks_.size() - 1;
