@@ -77,6 +77,13 @@ void ModelSet::check_vocabularies() const {
       throw DataError(first.name + " is of kind " + first.parameters->config().kind.name + ", " +
                       other.name + " of kind " + other.parameters->config().kind.name +
                       ": only models of one kind can be joined");
+  for (const LoadedModel& other : models_) {
+    const ModelConfig &a = first.parameters->config(), &b = other.parameters->config();
+    if (a.source_eos != b.source_eos || a.source_bos != b.source_bos)
+      throw DataError(first.name + " and " + other.name +
+                      " differ in <s> or </s> around a source " +
+                      "(source_bos, source_eos): they cannot be joined");
+  }
   for (const LoadedModel& other : models_)
     for (size_t side = 0; side < first.vocabularies.size(); ++side) {
       const auto hash = [&](const LoadedModel& m) { return m.vocabularies[side].hash(); };

@@ -18,6 +18,8 @@ sed 's/"add_source_eos": true/"add_source_eos": false/' ct2/config.json > config
 expect_status 0 tx-convert -q -o open.safetensors ct2
 expect_status 0 tx-decode -m open.safetensors --precision fp32 --scores some
 ! cmp -s wanted "$TX_LAST/stdout" || fail 'the end of the source has no effect'
+expect_status 1 tx-decode -m back.safetensors -m open.safetensors some
+expect_stderr_contains 'differ in <s> or </s> around a source (source_bos, source_eos): they cannot be joined'
 expect_status 0 tx-attn-dump -m open.safetensors --precision fp32 some
 last_stdout | head -n 1 | grep -o '"source":\[[^]]*\]' > source
 ! grep -q '</s>' source || fail "$(cat source)"
