@@ -40,6 +40,7 @@ struct Twice {
   TX_TWICE(+)
   TX_TWICE(-)
   TX_TWICE(*)
+  TX_TWICE(/)
 #undef TX_TWICE
 };
 

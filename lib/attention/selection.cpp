@@ -37,7 +37,8 @@ int layers_of(AttentionKind kind, const ModelConfig& config) {
   for (size_t side = 0; side < config.sides.size(); ++side) {
     const bool has = kind == AttentionKind::cross
                          ? config.has_cross(side)
-                         : name_of(kind) == std::string(config.stack_name(side));
+                         : name_of(kind) == std::string(config.stack_name(side)) &&
+                               !config.recurrent(side);
     if (has) return config.sides[side].layers;
   }
   return 0;

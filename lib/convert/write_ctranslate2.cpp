@@ -269,6 +269,8 @@ void check_ctranslate2_can_read(const ModelReader& model) {
     throw DataError(model.path() + " cannot be converted to CTranslate2: " + why);
   };
   if (c.kind != ModelKind::encoder_decoder) refuse("its kind is " + c.kind.name);
+  if (c.decoder_memory == DecoderMemory::ssru)
+    refuse("its decoder is recurrent (--decoder-memory ssru)");
   if (c.ablation()) refuse(std::string("it was trained with ") + c.ablation());
   if (model.has_int8())
     throw DataError(model.path() +

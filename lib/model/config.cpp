@@ -69,6 +69,9 @@ void ModelConfig::resolve() {
         std::to_string(heads) + ": use --kv-heads " +
         std::to_string(nearest(kv_heads, heads, [&](int n) { return heads % n == 0; })));
   kv_heads = key_heads();
+  if (decoder_memory == DecoderMemory::ssru && kind != ModelKind::encoder_decoder)
+    throw UsageError("--decoder-memory ssru: a model of kind " + kind.name +
+                     " has no cross-attention");
   check_positions();
   for (const SideConfig& side : sides)
     if (shares_embeddings() && side.vocabulary != target().vocabulary)
@@ -120,6 +123,20 @@ void ModelConfig::set_layers(int count) {
   for (SideConfig& side : sides) side.layers = count;
 }
 
+namespace {
+
+// Whether a rare field has its default.
+template <class E>
+bool is_default(const Named<E>& value) {
+  return value == E{};
+}
+template <class T>
+bool is_default(const T& value) {
+  return value == T(1);
+}
+
+}  // namespace
+
 Json ModelConfig::to_json() const {
   Json json = Json::object();
   visit_fields(*this, [&](const ConfigField& field, const auto& value) {
@@ -127,7 +144,7 @@ Json ModelConfig::to_json() const {
       json[field.key] = value.name;
     else
       json[field.key] = value;
-    if (field.rare && json[field.key] == true) json.erase(field.key);
+    if (field.rare && is_default(value)) json.erase(field.key);
   });
   return json;
 }

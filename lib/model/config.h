@@ -17,6 +17,9 @@ namespace tx {
 enum class ModelKind { encoder_decoder, decoder, encoder };
 enum class NormPosition { post, pre };     // after a sub-layer (the paper), or before it
 enum class NormType { layer, rms, none };  // LayerNorm, RMSNorm, or the ablation without norms
+// What a decoder layer knows of the tokens before: attention to them, or the state of a simple
+// recurrent unit (SSRU, Kim et al., 2019), only with cross-attention.
+enum class DecoderMemory { attention, ssru };
 // How positions are encoded: a vector added to the embedding (three layouts of sinusoids, or
 // learned), rotation of queries and keys, a penalty on distance (ALiBi), or not at all.
 enum class PositionEncoding { sinusoid, halves, fairseq, learned, rotary, alibi, none };
@@ -41,6 +44,8 @@ inline constexpr const char* name_table<PositionEncoding>[] = {
     "sinusoid", "halves", "fairseq", "learned", "rotary", "alibi", "none"};
 template <>
 inline constexpr const char* name_table<NormType>[] = {"layer", "rms", "none"};
+template <>
+inline constexpr const char* name_table<DecoderMemory>[] = {"attention", "ssru"};
 template <>
 inline constexpr const char* name_table<RotaryScaling>[] = {"none", "linear", "ntk", "llama3"};
 template <>
@@ -71,6 +76,7 @@ struct ModelConfig {
   int d_k = 0, d_v = 0;  // 0 until resolve(): d_model / heads, d_k
   int kv_heads = 0;      // 0: as many as heads; see key_heads()
   int window = 0;        // of self-attention, |i - j| < window; 0: all
+  Named<DecoderMemory> decoder_memory = DecoderMemory::attention;
   Named<Activation> activation = Activation::relu;
   Named<NormPosition> norm = NormPosition::post;
   Named<PositionEncoding> positions = PositionEncoding::sinusoid;
@@ -109,6 +115,10 @@ struct ModelConfig {
   bool is_decoder(size_t side) const { return is_predicted(side) && kind != ModelKind::encoder; }
   // Whether the side's layers also attend to the output of the previous side.
   bool has_cross(size_t side) const { return is_decoder(side) && side > 0; }
+  // Whether the side's layers have a recurrent unit instead of self-attention.
+  bool recurrent(size_t side) const {
+    return has_cross(side) && decoder_memory == DecoderMemory::ssru;
+  }
   const StackNames& names(size_t side) const {
     return is_decoder(side) ? decoder_names : encoder_names;
   }
@@ -154,7 +164,8 @@ struct ConfigField {
   const char* long_help = "";
   bool ablation = false;  // listed under "Ablations"
   bool size = false;      // determines the number of parameters
-  bool rare = false;      // in files only where it is not the default, so that older tx read others
+  bool rare = false;      // in files only where it is not the default (true, or the first name), so
+                          // that older tx read the others
 };
 
 // Every field, in the order of the options: visit(ConfigField, member). All code that reads,
@@ -184,6 +195,15 @@ void visit_fields(Config& c, Visit&& visit) {
   visit({"window", "--window", "N", "sliding-window self-attention over N tokens", 0, 1 << 24,
          "The token itself and N - 1 before it; in an encoder also N - 1 after it. 0: all."},
         c.window);
+  const auto rare = [](ConfigField field) {
+    field.rare = true;
+    return field;
+  };
+  visit(rare({"decoder_memory", "--decoder-memory", "", "what a decoder layer keeps of earlier tokens",
+              0, 0,
+              "ssru: one vector, the state of a simple recurrent unit, instead of the keys and values "
+              "of self-attention, as in Firefox's translators."}),
+        c.decoder_memory);
   visit({"activation", "--activation", "", "feed-forward activation", 0, 0,
          "swiglu and geglu add a gate of the same width; --d-ff is then usually two thirds as "
          "large."},
@@ -225,10 +245,6 @@ void visit_fields(Config& c, Visit&& visit) {
          "N is the number of sub-layers of the stack, each of which ends in such a projection."},
         c.scaled_init);
   visit({"norm_epsilon", "--norm-epsilon", "X", "epsilon of the norms", 1e-12, 1}, c.norm_epsilon);
-  const auto rare = [](ConfigField field) {
-    field.rare = true;
-    return field;
-  };
   visit(rare({"source_eos"}), c.source_eos);
   visit(rare({"source_bos"}), c.source_bos);
   const auto ablation = [](ConfigField field) {

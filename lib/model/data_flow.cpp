@@ -146,6 +146,15 @@ class Diagram {
     step(product("Concat(heads)", "O", bias), count(name + "out_proj."));
   }
 
+  void recurrence(size_t side) {
+    const std::string name = layer(side) + "recurrence.", shape = "B x " + letter(side) + " x d";
+    step("u = x W_u, f = sigmoid(x W_f + b_f)", count(name));
+    arrow(shape);
+    step("c_t = f_t c_(t-1) + (1 - f_t) u_t");
+    arrow(shape);
+    step("max(0, c)");
+  }
+
   void feed_forward(size_t side) {
     const std::string name = layer(side) + "ffn.";
     const bool bias = c_.feed_forward_bias;
@@ -165,8 +174,12 @@ class Diagram {
     const std::string name = layer(side);
     text_ += "  " + counted(c_.sides[side].layers, "layer") + " of " +
              grouped(double(count(name))) + " parameters\n";
-    sub_layer(side, "self-attention", name + "self_attn_norm",
-              [&] { attention(side, "self_attn", true); });
+    if (c_.recurrent(side))
+      sub_layer(side, "simple recurrent unit", name + "recurrence_norm",
+                [&] { recurrence(side); });
+    else
+      sub_layer(side, "self-attention", name + "self_attn_norm",
+                [&] { attention(side, "self_attn", true); });
     if (c_.has_cross(side))
       sub_layer(side, "cross-attention to e, " + rows(side - 1), name + "cross_attn_norm",
                 [&] { attention(side, "cross_attn", false); });

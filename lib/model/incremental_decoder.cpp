@@ -60,6 +60,22 @@ int64_t IncrementalDecoder::cache_rows(const Capacity& capacity) const {
   return int64_t(transformer_.decoder_layers()) * (capacity.cache_rows + 1);
 }
 
+int64_t IncrementalDecoder::width() const {
+  return recurrent() ? transformer_.config().d_model : kv_->shape.width();
+}
+
+DType IncrementalDecoder::dtype() const {
+  if (!recurrent()) return transformer_.cache_dtype();
+  return dtype_ == DType::f64 ? DType::f64 : DType::f32;
+}
+
+// The rows of a layer's cache that a sentence needs. Of a recurrent decoder never more than of
+// another: at most longest - 2 rows without a parent before two halves.
+int64_t IncrementalDecoder::slots_for(int64_t prompt, int64_t longest, int width) const {
+  if (!recurrent()) return prompt + longest * width;
+  return longest < 2 ? width : longest - 2 + 2 * width;
+}
+
 // (S, cross_width): the keys and values of all cross-attentions for source_.
 Tensor IncrementalDecoder::cross_keys_values(Context& context) const {
   return transformer_.cross_keys_values(context, transformer_.hidden(context, {&source_, 1}));
@@ -85,14 +101,14 @@ size_t IncrementalDecoder::bytes(const Capacity& capacity) {
   const int64_t uploads = 8 * capacity.source_rows +
                           rounded(capacity.rows) * columns;  // upload(): four arrays, with growth
   return held_bytes(needed + needed / 4) +
-         held_bytes(size_t(cache_rows(capacity) * kv_->shape.width()) * element) +
+         held_bytes(size_t(cache_rows(capacity) * width()) * size_of(dtype())) +
          held_bytes(size_t(capacity.source_rows * transformer_.cross_width()) * element) +
          held_bytes(size_t(2 * list_entries(capacity)) * 4) + size_t(uploads) * 4;
 }
 
 // Makes `block` a matrix of this shape; returns whether its address changed.
-bool IncrementalDecoder::reserve(Matrix& block, size_t& held, int64_t rows, int64_t cols) {
-  const DType dtype = transformer_.cache_dtype();
+bool IncrementalDecoder::reserve(Matrix& block, size_t& held, DType dtype, int64_t rows,
+                                 int64_t cols) {
   const size_t bytes = size_t(rows) * size_t(cols) * size_of(dtype);
   const bool moves = bytes > held;
   if (moves) {
@@ -121,8 +137,9 @@ void IncrementalDecoder::open(const Capacity& capacity) {
   capacity_ = needed;
   kv_->cache_rows = capacity_.cache_rows + 1;
   if (!replays_) places_.clear();
-  if (reserve(kv_->cache, cache_bytes_, cache_rows(capacity_), kv_->shape.width())) moved = true;
-  if (reserve(kv_->cross, cross_bytes_, capacity_.source_rows, transformer_.cross_width()))
+  if (reserve(kv_->cache, cache_bytes_, dtype(), cache_rows(capacity_), width())) moved = true;
+  if (reserve(kv_->cross, cross_bytes_, transformer_.cache_dtype(), capacity_.source_rows,
+              transformer_.cross_width()))
     moved = true;
   if (step_rows_.reserve(size_t(rounded(capacity_.rows) * columns))) moved = true;
   if (lists_.reserve(size_t(2 * list_entries(capacity_)))) moved = true;
@@ -197,7 +214,7 @@ bool IncrementalDecoder::admit(const Sources& sources, std::span<const int64_t> 
   for (size_t i = 0; i < sources.size(); ++i) {
     const int64_t length = int64_t(sources[i].size()), prompt = has_cross() ? 0 : length;
     TX_ASSERT(longest[i] > 0 && prompt + longest[i] <= capacity_.steps);
-    const int64_t slots = prompt + longest[i] * width, slot = slots_.take(slots);
+    const int64_t slots = slots_for(prompt, longest[i], width), slot = slots_.take(slots);
     if (slot < 0) {
       for (const Sentence& s : admitted) slots_.give(s.first_slot, s.slots);
       if (has_cross()) source_rows_.give(first, rows);
@@ -251,6 +268,7 @@ void IncrementalDecoder::follow(std::span<const Row> rows) {
   const size_t count = size_t(rounded(int64_t(rows.size())));
   rows_.assign(count * columns, 0);
   const auto column = [&](Column c) { return rows_.data() + c * count; };
+  if (recurrent()) std::fill_n(column(parent), count, -1);
   // Padding rows read one key, that of the extra cache row.
   std::fill_n(column(slot), count, int32_t(capacity_.cache_rows));
   std::fill_n(column(length), count, 1);
@@ -267,8 +285,14 @@ void IncrementalDecoder::follow(std::span<const Row> rows) {
                      : place < s.width && size_t(rows[r].parent) < last_rows_);
     column(id)[r] = rows[r].token;
     column(position)[r] = int32_t(at);
-    column(parent)[r] = begins ? -1 - int32_t(s.first_slot) : rows[r].parent;
-    column(slot)[r] = int32_t(s.first_slot + s.prompt + age * s.width + (begins ? 0 : place));
+    const int64_t own = s.first_slot + s.prompt, block = recurrent() ? age % 2 : age;
+    if (recurrent())
+      column(parent)[r] = !begins        ? last_slots_[size_t(rows[r].parent)]
+                          : s.prompt > 0 ? int32_t(own - 1)
+                                         : -1;
+    else
+      column(parent)[r] = begins ? -1 - int32_t(s.first_slot) : rows[r].parent;
+    column(slot)[r] = int32_t(own + block * s.width + (begins ? 0 : place));
     column(length)[r] = int32_t(at + 1);
     column(first_key)[r] = int32_t(s.first_key);
     column(source_length)[r] = int32_t(s.keys);
@@ -277,6 +301,7 @@ void IncrementalDecoder::follow(std::span<const Row> rows) {
     s.born = step_ + 1;
   }
   last_rows_ = rows.size();
+  if (recurrent()) last_slots_.assign(column(slot), column(slot) + rows.size());
   const int32_t* uploaded = step_rows_.set<int32_t>(rows_);
   const auto there = [&](Column c) { return uploaded + c * count; };
   target_.ids = there(id);
@@ -288,6 +313,8 @@ void IncrementalDecoder::follow(std::span<const Row> rows) {
   kv_->self_rows.index = extension_.to;
   kv_->self_rows.index_stride = capacity_.steps;
   kv_->self_rows.lengths = there(length);
+  kv_->cell_rows.from = there(parent);
+  kv_->cell_rows.to = there(slot);
   kv_->cross_rows.first = there(first_key);
   kv_->cross_rows.lengths = there(source_length);
 }
@@ -312,7 +339,7 @@ Matrix IncrementalDecoder::step(std::span<const Row> rows) {
 
 Tensor IncrementalDecoder::run(Context& context, int64_t rows) {
   target_.rows = rows;
-  context.run([&](auto& k) { k.extend_lists(extension_); });
+  if (!recurrent()) context.run([&](auto& k) { k.extend_lists(extension_); });
   Tensor hidden = transformer_.decode(context, target_, kv_);
   return picks_ ? picked_->projection()(context, std::move(hidden))
                 : transformer_.logits(context, std::move(hidden));

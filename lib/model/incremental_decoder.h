@@ -17,6 +17,9 @@
 // On a backend that replays work (CUDA graphs) all memory of a step keeps its address, and the
 // number of rows is rounded up to one of a few sizes, so that few graphs are recorded.
 //
+// A recurrent decoder keeps one vector per hypothesis and layer, in two halves that alternate from
+// step to step, and one for each row that has no parent.
+//
 // Needs Parameters::prepare_inference(). Logits are batch-invariant: a row's bits do not depend on
 // the other rows. One object per thread; the Transformer may be shared.
 #pragma once
@@ -101,15 +104,21 @@ class IncrementalDecoder {
     bool active = true;
   };
   bool has_cross() const { return transformer_.cross_width() > 0; }
+  bool recurrent() const { return transformer_.recurrent(); }
+  // Of a row of the cache.
+  int64_t width() const;
+  DType dtype() const;
+  int64_t slots_for(int64_t prompt, int64_t longest, int width) const;
   PackedSide upload(const Sources& sources);
   Tensor cross_keys_values(Context& context) const;
   void encode(const Sources& sources, int64_t first_row);
   void pass_prompts(Context& context, const int32_t* slots) const;
   void read_prompts(const Sources& sources, std::span<const Sentence> sentences);
-  // The columns uploaded for a step, one integer per row each.
+  // The columns uploaded for a step, one integer per row each. Of a recurrent decoder `parent` is
+  // the slot of the row that it continues, or -1.
   enum Column { id, position, parent, slot, length, first_key, source_length, columns };
   size_t plan(const Capacity& capacity);
-  bool reserve(Matrix& block, size_t& held, int64_t rows, int64_t cols);
+  bool reserve(Matrix& block, size_t& held, DType dtype, int64_t rows, int64_t cols);
   int64_t rounded(int64_t rows) const;
   int64_t cache_rows(const Capacity& capacity) const;
   int64_t list_entries(const Capacity& capacity) const {
@@ -134,6 +143,7 @@ class IncrementalDecoder {
   int64_t step_ = 0;
   size_t last_rows_ = 0;       // of the previous step
   std::vector<int32_t> rows_;  // (columns, rows): the inputs of the step
+  std::vector<int32_t> last_slots_;  // of the previous step's rows
   DeviceSide sources_;
   DeviceInts step_rows_, prompt_slots_;
   // (2, rows, steps): cache rows of each hypothesis, for this step and the previous one

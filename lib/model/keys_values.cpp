@@ -21,6 +21,11 @@ Tensor PackedKeysValues::self_attention(Context& context, int layer, Tensor qkv,
   return attention(context, a);
 }
 
+Tensor PackedKeysValues::recurrence(Context& context, int /*layer*/, Tensor x,
+                                    const Parameter& bias) const {
+  return tx::recurrence(context, std::move(x), bias, rows_.offsets, rows_.sentences);
+}
+
 Tensor PackedKeysValues::cross_attention(Context& context, int layer, Tensor q,
                                          const Dropout& drop) const {
   AttentionInput a = input(shape_.of_all_keys(), drop);
@@ -64,6 +69,20 @@ Tensor CachedKeysValues::self_attention(Context& context, int layer, Tensor qkv,
     rows.own_v = qkv.value().columns(shape.queries() + shape.keys(), shape.values());
   });
   return attend(context, rows, qkv, earlier);
+}
+
+Tensor CachedKeysValues::recurrence(Context& context, int layer, Tensor x,
+                                    const Parameter& bias) const {
+  Tensor out = context.make(x.rows(), bias.value.cols);
+  context.run([&](auto& k) {
+    Recurrence rows = cell_rows;
+    rows.x = x.value();
+    rows.bias = bias.value;
+    rows.cells = cache.slice(layer * cache_rows, cache_rows);
+    rows.y = out.value();
+    k.recurrence(rows);
+  });
+  return out;
 }
 
 Tensor CachedKeysValues::cross_attention(Context& context, int layer, Tensor q,

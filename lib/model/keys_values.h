@@ -32,6 +32,8 @@ class KeysValues {
   // (N,HV): self-attention of `layer`; qkv (N, HK + GK + GV): queries, keys and values.
   virtual Tensor self_attention(Context& context, int layer, Tensor qkv,
                                 const Dropout& drop) const = 0;
+  // (N,D): the recurrent unit of `layer`; x (N,2D): its inputs, then its gates.
+  virtual Tensor recurrence(Context& context, int layer, Tensor x, const Parameter& bias) const = 0;
   // (N,HV): attention of the queries q (N,HK) to the encoder's output, as `layer` projects it.
   virtual Tensor cross_attention(Context& context, int layer, Tensor q,
                                  const Dropout& drop) const = 0;
@@ -55,6 +57,7 @@ class PackedKeysValues : public KeysValues {
 
   Tensor self_attention(Context& context, int layer, Tensor qkv,
                         const Dropout& drop) const override;
+  Tensor recurrence(Context& context, int layer, Tensor x, const Parameter& bias) const override;
   Tensor cross_attention(Context& context, int layer, Tensor q, const Dropout& drop) const override;
   void finished(bool cross, int layer, const Tensor& heads, const Tensor& output) const override;
 
@@ -75,14 +78,17 @@ class PackedKeysValues : public KeysValues {
 class CachedKeysValues : public KeysValues {
  public:
   AttentionShape shape;    // of self-attention
-  Matrix cache;            // (layers * cache_rows, GK + GV): self-attention's keys and values
+  // (layers * cache_rows, GK + GV): self-attention's keys and values; or (.., D) f32: cells
+  Matrix cache;
   int64_t cache_rows = 0;  // of one layer
   Matrix cross;            // (source rows, layers * (GK + GV))
   // The rows that each hypothesis reads, its own last; shape, q, k, v, o, own_k, own_v are unset.
   CachedAttention self_rows, cross_rows;
+  Recurrence cell_rows;  // the cells that each hypothesis reads and writes; only from and to are set
 
   Tensor self_attention(Context& context, int layer, Tensor qkv,
                         const Dropout& drop) const override;
+  Tensor recurrence(Context& context, int layer, Tensor x, const Parameter& bias) const override;
   Tensor cross_attention(Context& context, int layer, Tensor q, const Dropout& drop) const override;
 
  private:
@@ -114,6 +120,9 @@ class PromptKeysValues : public KeysValues {
                      cache_.slice(layer * cache_rows_, cache_rows_));
     });
     return rows_.self_attention(context, layer, std::move(qkv), drop);
+  }
+  Tensor recurrence(Context&, int, Tensor, const Parameter&) const override {
+    throw Bug("a decoder with prompts has self-attention", __FILE__, __LINE__);
   }
   Tensor cross_attention(Context&, int, Tensor, const Dropout&) const override {
     throw Bug("a decoder with prompts has no cross-attention", __FILE__, __LINE__);

@@ -24,6 +24,12 @@ Stream SelfAttention::operator()(Context& context, const Stream& x, int layer, c
   return end(context, x, std::move(sub), masks.at(DropoutPlace::on_self, layer));
 }
 
+Stream RecurrentUnit::operator()(Context& context, const Stream& x, int layer, const KeysValues& kv,
+                                 const DropoutMasks& masks) const {
+  Tensor sub = kv.recurrence(context, layer, linear(context, x.normed, in.weight), in.bias);
+  return end(context, x, std::move(sub), masks.at(DropoutPlace::on_self, layer));
+}
+
 Stream CrossAttention::operator()(Context& context, const Stream& x, int layer,
                                   const KeysValues& kv, const DropoutMasks& masks) const {
   const Dropout weights = masks.at(DropoutPlace::in_cross, layer);
@@ -42,7 +48,7 @@ Stream FeedForward::operator()(Context& context, const Stream& x, int layer,
 
 Stream Layer::operator()(Context& context, Stream x, int layer, const KeysValues& kv,
                          const DropoutMasks& masks) const {
-  x = self(context, x, layer, kv, masks);
+  x = std::visit([&](const auto& unit) { return unit(context, x, layer, kv, masks); }, self);
   if (cross) x = (*cross)(context, x, layer, kv, masks);
   return feed_forward(context, x, layer, masks);
 }
@@ -54,8 +60,9 @@ Norm find_norm(Parameters& p, const std::string& name) {
           p.config().norm_epsilon};
 }
 
-Layer find_layer(Parameters& p, const std::string& name, bool cross, const Matrix& angles) {
+Layer find_layer(Parameters& p, size_t side, int number, const Matrix& angles) {
   const ModelConfig& config = p.config();
+  const std::string name = config.stack_name(side) + (".layers." + std::to_string(number));
   const auto projection = [&](const std::string& part, bool bias, int joined = 1) {
     return find_projection(p, name + part, bias, joined);
   };
@@ -64,13 +71,18 @@ Layer find_layer(Parameters& p, const std::string& name, bool cross, const Matri
   };
   const bool bias = config.attention_bias, inner_bias = config.feed_forward_bias;
   Layer layer;
-  layer.self = {projection(".self_attn.q_proj", bias, 3),
-                projection(".self_attn.out_proj", bias),
-                end(".self_attn_norm"),
-                int64_t(config.heads + config.key_heads()) * config.d_k,
-                angles,
-                config.d_k};
-  if (cross)
+  if (config.recurrent(side))
+    layer.self = RecurrentUnit{
+        {p.get(name + ".recurrence.in_proj.weight", 2), p.get(name + ".recurrence.gate_proj.bias")},
+        end(".recurrence_norm")};
+  else
+    layer.self = SelfAttention{projection(".self_attn.q_proj", bias, 3),
+                               projection(".self_attn.out_proj", bias),
+                               end(".self_attn_norm"),
+                               int64_t(config.heads + config.key_heads()) * config.d_k,
+                               angles,
+                               config.d_k};
+  if (config.has_cross(side))
     layer.cross = CrossAttention{projection(".cross_attn.q_proj", bias),
                                  projection(".cross_attn.out_proj", bias), end(".cross_attn_norm")};
   const bool gated = config.gated();

@@ -4,6 +4,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "lib/model/dropout_masks.h"
 #include "lib/model/keys_values.h"
@@ -47,6 +48,14 @@ struct SelfAttention {
                     const DropoutMasks& masks) const;
 };
 
+// A recurrent unit in the place of a decoder's self-attention (SSRU, Kim et al., 2019).
+struct RecurrentUnit {
+  Projection in;  // (2D, D): inputs, then gates, whose bias is (1,D)
+  ResidualNorm end;
+  Stream operator()(Context& context, const Stream& x, int layer, const KeysValues& kv,
+                    const DropoutMasks& masks) const;
+};
+
 // Multi-head attention to the encoder's output, with keys and values of cross_keys_values().
 struct CrossAttention {
   Projection query, out;  // (HK, D), (D, HV)
@@ -64,16 +73,15 @@ struct FeedForward {
 };
 
 struct Layer {
-  SelfAttention self;
+  std::variant<SelfAttention, RecurrentUnit> self;
   std::optional<CrossAttention> cross;  // in a decoder that reads an encoder
   FeedForward feed_forward;
   Stream operator()(Context& context, Stream x, int layer, const KeysValues& kv,
                     const DropoutMasks& masks) const;
 };
 
-// The layer with the weights `name`.*; each sub-layer ends with its own norm, before shifts.
-Layer find_layer(Parameters& parameters, const std::string& name, bool cross,
-                 const Matrix& angles = {});
+// Layer `number` of a side's stack; each sub-layer ends with its own norm, before shifts.
+Layer find_layer(Parameters& parameters, size_t side, int number, const Matrix& angles = {});
 // The norm with the weights `name`.weight and, if it exists, `name`.bias; empty without weights.
 Norm find_norm(Parameters& parameters, const std::string& name);
 

@@ -105,10 +105,15 @@ class TableBuilder {
 
   void layer_matrices(size_t side, int i) {
     const std::string layer = stack(side) + "layers." + std::to_string(i) + ".";
-    inner_matrix(layer + "self_attn.q_proj.weight", queries_);
-    inner_matrix(layer + "self_attn.k_proj.weight", keys_, true);
-    inner_matrix(layer + "self_attn.v_proj.weight", values_, true);
-    end(layer + "self_attn.out_proj.weight", mixed_, side);
+    if (c_.recurrent(side)) {
+      matrix(layer + "recurrence.in_proj.weight", c_.d_model, c_.d_model);
+      matrix(layer + "recurrence.gate_proj.weight", c_.d_model, c_.d_model, Init::xavier, true);
+    } else {
+      inner_matrix(layer + "self_attn.q_proj.weight", queries_);
+      inner_matrix(layer + "self_attn.k_proj.weight", keys_, true);
+      inner_matrix(layer + "self_attn.v_proj.weight", values_, true);
+      end(layer + "self_attn.out_proj.weight", mixed_, side);
+    }
     if (c_.has_cross(side)) {
       inner_matrix(layer + "cross_attn.q_proj.weight", queries_);
       end(layer + "cross_attn.out_proj.weight", mixed_, side);
@@ -120,17 +125,19 @@ class TableBuilder {
 
   void layer_vectors(size_t side, int i) {
     const std::string layer = stack(side) + "layers." + std::to_string(i) + ".";
-    if (c_.attention_bias) {
+    if (c_.recurrent(side))
+      vector(layer + "recurrence.gate_proj.bias", c_.d_model, Init::zeros);
+    if (c_.attention_bias && !c_.recurrent(side)) {
       inner_vector(layer + "self_attn.q_proj.bias", queries_);
       inner_vector(layer + "self_attn.k_proj.bias", keys_, true);
       inner_vector(layer + "self_attn.v_proj.bias", values_, true);
       vector(layer + "self_attn.out_proj.bias", c_.d_model, Init::zeros);
-      if (c_.has_cross(side)) {
-        inner_vector(layer + "cross_attn.q_proj.bias", queries_);
-        vector(layer + "cross_attn.out_proj.bias", c_.d_model, Init::zeros);
-      }
     }
-    norm(layer + "self_attn_norm");
+    if (c_.attention_bias && c_.has_cross(side)) {
+      inner_vector(layer + "cross_attn.q_proj.bias", queries_);
+      vector(layer + "cross_attn.out_proj.bias", c_.d_model, Init::zeros);
+    }
+    norm(layer + (c_.recurrent(side) ? "recurrence_norm" : "self_attn_norm"));
     if (c_.has_cross(side)) norm(layer + "cross_attn_norm");
     if (c_.feed_forward_bias) {
       if (c_.gated()) inner_vector(layer + "ffn.gate_proj.bias", c_.d_ff);

@@ -11,7 +11,7 @@ namespace {
 Norm shift_norms(std::vector<Layer>& layers, const Norm& last) {
   std::vector<Norm*> norms;
   for (Layer& layer : layers) {
-    norms.push_back(&layer.self.end.norm);
+    std::visit([&](auto& unit) { norms.push_back(&unit.end.norm); }, layer.self);
     if (layer.cross) norms.push_back(&layer.cross->end.norm);
     norms.push_back(&layer.feed_forward.end.norm);
   }
@@ -23,24 +23,23 @@ Norm shift_norms(std::vector<Layer>& layers, const Norm& last) {
 
 }  // namespace
 
-Stack::Stack(Parameters& p, const Settings& settings)
-    : number_(settings.number),
+Stack::Stack(Parameters& p, size_t side, Parameter embedding, Matrix sinusoids, Matrix angles)
+    : number_(uint32_t(side)),
       scale_(p.config().scaled_embeddings ? std::sqrt(double(p.config().d_model)) : 1),
-      embedding_(settings.embedding),
+      embedding_(std::move(embedding)),
       start_{uint32_t(p.shard().of(p.whole().heads).first), p.shard().of(p.whole().d_ff).first},
-      positions_(settings.sinusoids) {
+      positions_(sinusoids) {
+  const std::string name = p.config().stack_name(side);
   if (p.config().learned_positions()) {
-    learned_positions_ = p.get(settings.name + ".positions.weight");
+    learned_positions_ = p.get(name + ".positions.weight");
     const int offset = p.config().position_offset;
     for (Matrix* m : {&learned_positions_.value, &learned_positions_.gradient})
       if (!m->empty()) *m = m->slice(offset, m->rows - offset);
     positions_ = learned_positions_.value;
   }
-  for (int i = 0; i < settings.layers; ++i)
-    layers_.push_back(find_layer(p, settings.name + ".layers." + std::to_string(i), settings.cross,
-                                 settings.angles));
-  if (p.config().pre_norm())
-    first_norm_ = shift_norms(layers_, find_norm(p, settings.name + ".norm"));
+  for (int i = 0; i < p.config().sides[side].layers; ++i)
+    layers_.push_back(find_layer(p, side, i, angles));
+  if (p.config().pre_norm()) first_norm_ = shift_norms(layers_, find_norm(p, name + ".norm"));
 }
 
 Tensor Stack::embed_rows(Context& context, const PackedSide& side,
@@ -116,10 +115,7 @@ Transformer::Transformer(Backend& backend, Parameters& p, int64_t longest)
   };
   for (size_t side = 0; side < config_.sides.size(); ++side) {
     const std::string name = config_.stack_name(side);
-    stacks_.emplace_back(
-        p,
-        Stack::Settings{name, uint32_t(side), config_.sides[side].layers, config_.has_cross(side),
-                        p.get(embedding_name(name) + ".weight"), sinusoids, angles});
+    stacks_.emplace_back(p, side, p.get(embedding_name(name) + ".weight"), sinusoids, angles);
   }
   const size_t last = config_.sides.size() - 1;
   const std::string name = config_.stack_name(last);

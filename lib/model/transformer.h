@@ -14,16 +14,9 @@ namespace tx {
 // The layers of one side with its embedding and norms: an encoder, or a decoder.
 class Stack {
  public:
-  struct Settings {
-    std::string name;     // prefix of its weights: "encoder", "decoder"
-    uint32_t number = 0;  // among the model's stacks; selects its dropout masks
-    int layers = 0;
-    bool cross = false;   // whether its layers attend to the output of the previous stack
-    Parameter embedding;  // (V,D)
-    Matrix sinusoids;     // (longest, D); empty unless they are added to embeddings
-    Matrix angles;        // (longest, K); empty unless positions are rotary
-  };
-  Stack(Parameters& parameters, const Settings& settings);
+  // embedding (V,D); sinusoids (longest, D): empty unless they are added to embeddings;
+  // angles (longest, K): empty unless positions are rotary.
+  Stack(Parameters& parameters, size_t side, Parameter embedding, Matrix sinusoids, Matrix angles);
 
   size_t layers() const { return layers_.size(); }
   // (N,D): the output for the rows of `side`. The context's tape keeps `kv` alive. With
@@ -33,7 +26,7 @@ class Stack {
 
  private:
   Tensor embed_rows(Context& context, const PackedSide& side, const DropoutMasks& masks) const;
-  uint32_t number_;
+  uint32_t number_;  // the side, which selects its dropout masks
   double scale_;  // of embeddings: sqrt(d_model), or 1
   Parameter embedding_, learned_positions_;
   ShardStart start_;
@@ -50,6 +43,7 @@ class Transformer {
   const AttentionShape& attention_shape() const { return shape_; }
   int64_t longest() const { return longest_; }
   DType cache_dtype() const { return cache_dtype_; }  // Parameters::cache_dtype()
+  bool recurrent() const { return config_.recurrent(config_.sides.size() - 1); }  // the last stack
 
   // (N,Vp): logits for every row of the last side, from whole sentences (teacher forcing), padded.
   // The guide applies to the last stack.

@@ -71,6 +71,11 @@ Tensor attention(Context& context, const AttentionInput& input);  // (T, heads *
 void attention_weights(Context& context, const AttentionInput& input, int64_t sentence, int head,
                        Matrix weights);
 
+// Simpler simple recurrent units (Kim et al., 2019), (N,D): recurrence() in kernels/interface.inc.
+// x (N,2D): inputs, then gates; read by nothing else. bias (1,D): of the gates.
+Tensor recurrence(Context& context, Tensor x, const Parameter& bias, const int32_t* offsets,
+                  int64_t sentences);
+
 // Label-smoothed cross-entropy (tx-paper(7), 5.4): label 1 - eps, others eps / (V - 1). Adds its
 // sums to *record. When recording, the gradient times record->loss_scale replaces the logits.
 void cross_entropy(Context& context, Tensor logits, const int32_t* labels, int64_t vocabulary,

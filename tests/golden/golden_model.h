@@ -54,6 +54,7 @@ inline tx::ModelConfig config_of(const Json& c) {
   m.kv_heads = c.value("kv_heads", m.kv_heads);
   m.window = c.value("window", m.window);
   m.norm_type.name = c.value("norm_type", m.norm_type.name);
+  m.decoder_memory.name = c.value("decoder_memory", m.decoder_memory.name);
   m.residual = c.value("residual", m.residual);
   m.position_offset = c.value("position_offset", m.position_offset);
   m.rotary_base = c.value("rotary_base", m.rotary_base);

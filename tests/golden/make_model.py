@@ -100,7 +100,7 @@ LATER = {
     "kv_heads": 0, "window": 0, "norm_type": "layer", "position_offset": 0, "rotary_base": 10000,
     "rotary_scaling": "none", "rotary_factor": 1, "rotary_low": 1, "rotary_high": 4,
     "rotary_length": 8192, "scaled_embeddings": True, "feed_forward_bias": True,
-    "output_bias": False, "norm_epsilon": 1e-6, "residual": True}
+    "output_bias": False, "norm_epsilon": 1e-6, "residual": True, "decoder_memory": "attention"}
 VARIANTS = {
     "paper": {},
     "no_dropout": {"dropout": 0, "attention_dropout": 0, "relu_dropout": 0, "label_smoothing": 0.2},
@@ -135,6 +135,10 @@ VARIANTS = {
     "no_residual_pre": {"residual": False, "norm": "pre", "encoder_layers": 1,
                         "decoder_layers": 1},
     "no_norm": {"norm_type": "none", "encoder_layers": 1, "decoder_layers": 1},
+    "recurrent": {"decoder_memory": "ssru", "attention_bias": True, "d_model": 20, "heads": 4,
+                  "d_k": 5, "d_v": 5},
+    "recurrent_pre": {"decoder_memory": "ssru", "norm": "pre", "norm_type": "rms", "d_model": 34,
+                      "positions": "rotary"},
     "neither": {"residual": False, "norm_type": "none", "norm": "pre", "encoder_layers": 1,
                 "decoder_layers": 1},
 }

@@ -76,7 +76,14 @@ def shapes(c):
             out[f"{stack}.positions.weight"] = ((c["max_positions"], d), "embedding")
         for i in range(c[f"{stack}_layers"]):
             layer = f"{stack}.layers.{i}"
-            for kind in ("self_attn",) + (("cross_attn",) if stack == "decoder" else ()):
+            recurrent = c["decoder_memory"] == "ssru" and stack == "decoder"
+            if recurrent:
+                out[f"{layer}.recurrence.in_proj.weight"] = ((d, d), "xavier")
+                out[f"{layer}.recurrence.gate_proj.weight"] = ((d, d), "xavier")
+                out[f"{layer}.recurrence.gate_proj.bias"] = ((d,), "bias")
+                norm(f"{layer}.recurrence_norm")
+            for kind in ((() if recurrent else ("self_attn",))
+                         + (("cross_attn",) if stack == "decoder" else ())):
                 attention(f"{layer}.{kind}")
                 norm(f"{layer}.{kind}_norm")
             gate = (("gate", c["d_ff"], d),) if c["activation"] in GATES else ()
@@ -223,6 +230,16 @@ class Model:
             heads.append(a @ v[:, g * c["d_v"]:(g + 1) * c["d_v"]])
         return self.linear(torch.cat(heads, dim=1), name + ".out_proj")
 
+    def recurrence(self, x, name):
+        """SSRU (Kim et al., 2019), one position after another."""
+        u, gate = self.linear(x, name + ".in_proj"), self.linear(x, name + ".gate_proj")
+        cell, cells = torch.zeros_like(u[0]), []
+        for t in range(len(x)):
+            s = torch.sigmoid(gate[t])
+            cell = s * cell + (1 - s) * u[t]
+            cells.append(cell)
+        return torch.relu(torch.stack(cells))
+
     def feed_forward(self, x, name, site, pair):
         inner = self.linear(x, name + ".in_proj")
         f = self.c["activation"]
@@ -245,9 +262,13 @@ class Model:
         for i in range(self.c[f"{stack}_layers"]):
             layer = f"{stack}.layers.{i}"
             at = [self.site(stack, i, role) for role in range(7)]
-            x = self.sublayer(x, layer + ".self_attn_norm", at[self.SELF], pair,
-                              lambda y: self.attention(y, y, layer + ".self_attn",
-                                                       at[self.IN_SELF], stack == "decoder", pair))
+            if stack == "decoder" and self.c["decoder_memory"] == "ssru":
+                x = self.sublayer(x, layer + ".recurrence_norm", at[self.SELF], pair,
+                                  lambda y: self.recurrence(y, layer + ".recurrence"))
+            else:
+                x = self.sublayer(x, layer + ".self_attn_norm", at[self.SELF], pair,
+                                  lambda y: self.attention(y, y, layer + ".self_attn",
+                                                           at[self.IN_SELF], stack == "decoder", pair))
             if memory is not None:
                 x = self.sublayer(x, layer + ".cross_attn_norm", at[self.CROSS], pair,
                                   lambda y: self.attention(y, memory, layer + ".cross_attn",

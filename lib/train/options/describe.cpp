@@ -15,6 +15,8 @@ void describe_kind(Options& o, Named<ModelKind>& kind) {
         "masked language model. The last two train on one text, --src; see LANGUAGE MODELS.");
   o.at("encoder-layers").excludes({{"--kind", "decoder"}}, "it has no encoder");
   o.at("decoder-layers").excludes({{"--kind", "encoder"}}, "it has no decoder");
+  o.at("decoder-memory")
+      .excludes({{"--kind", "decoder"}, {"--kind", "encoder"}}, "it has no cross-attention");
 }
 
 void describe_documents(Options& o, TrainOptions& t) {

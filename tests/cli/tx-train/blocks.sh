@@ -27,6 +27,7 @@ check lesson --no-scaled-attention --no-causal-mask
 check residual --no-residual --dropout 0.1
 check norms --norm-type none --norm-position pre --dropout 0.1
 check neither --no-residual --norm-type none --no-ffn-bias
+check recurrent --decoder-memory ssru --attention-bias --norm-position pre --dropout 0.1
 check unplaced --positions none --accumulate 2 --attention-dropout 0.1
 
 # The model file describes its blocks.
@@ -65,9 +66,35 @@ tx-decode -m int8.safetensors --scores few.en > got || fail "int8"
 cmp wanted got || fail "8-bit weights from the file differ"
 
 recomputed --precision bf16 --preset modern --heads 4
+recomputed --precision bf16 --decoder-memory ssru
+
+# One vector per layer instead of attention: forced beginnings, beams, sampling and copies of a line.
+expect_status 0 small_train --decoder-memory ssru --describe
+expect_stdout_contains 'c_t = f_t c_(t-1) + (1 - f_t) u_t'
+tx-decode -m recurrent --beam 4 --nbest 2 few.en > alone || fail "n-best"
+for i in 1 2 3 4 5 6 7 8; do cat few.en; done > many.en
+tx-decode -m recurrent --beam 4 --nbest 2 --threads 3 many.en | head -n "$(wc -l < alone)" > together
+cmp alone together || fail "a translation depends on others"
+tx-decode -m recurrent --beam 1 few.en > free || fail "greedy"
+sed 's/.*/d/' few.en > begun
+paste few.en begun > pairs
+expect_status 0 tx-decode -m recurrent --beam 2 --prefix pairs
+[ "$(last_stdout | grep -c '^d')" = 5 ] || fail "a translation does not begin with its prefix"
+expect_status 0 tx-decode -m recurrent --tgt free few.en
+expect_status 0 tx-attn-dump -m recurrent few.en
+case $(last_stdout) in *decoder.0*) fail "self-attention of a recurrent decoder" ;; esac
+expect_status 2 tx-attn-dump -m recurrent --kinds decoder few.en
+expect_stderr_contains '--kinds decoder: the model has no decoder attention'
+expect_status 1 tx-attn-dump -m recurrent --live --html page.html
+expect_stderr_contains 'has a recurrent decoder (--decoder-memory ssru), which the page cannot run'
+expect_status 0 tx-attn-dump -m recurrent --html page.html few.en
+expect_status 1 tx-convert --to ctranslate2 -o x recurrent
+expect_stderr_contains 'its decoder is recurrent (--decoder-memory ssru)'
 
 refused "--kv-heads 3 does not divide --heads 4: use --kv-heads 2" --heads 4 --kv-heads 3
 refused "--positions rotary rotates pairs of features: --d-k 5 must be even" --positions rotary --d-k 5
+expect_status 2 tx-train --kind decoder --src train.en --vocab bpe.model --decoder-memory ssru -o x
+expect_stderr_contains '--decoder-memory cannot be used with --kind decoder: it has no cross-attention'
 refused "--rotary-base" --rotary-base 500
 refused "--rotary-factor" --positions rotary --rotary-factor 2
 tx-train --help-all | sed -n '/^Ablations:/,/^$/p' > ablations

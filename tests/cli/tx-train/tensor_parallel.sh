@@ -51,6 +51,11 @@ expect_status 0 timeout 100 mpirun -q --oversubscribe --bind-to none -n 4 \
   tx-train --resume run --tensor-parallel 4 --steps 12
 near one run
 
+# A recurrent decoder is not divided.
+expect_status 0 on_parts 1 1 --decoder-memory ssru -o recurrent
+expect_status 0 on_parts 2 2 --decoder-memory ssru -o recurrent-2
+near recurrent recurrent-2
+
 # One text: models of kind decoder and encoder, with later blocks.
 small_texts="--src train.en --valid-src valid.en"
 for kind in decoder encoder; do

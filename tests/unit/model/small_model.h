@@ -67,6 +67,13 @@ inline std::vector<tx::ModelConfig> later_configs(
     c.norm_type = tx::NormType::none, c.residual = c.scaled_embeddings = false;
     c.attention_bias = c.feed_forward_bias = false;
   });
+  if (kind != tx::ModelKind::encoder_decoder) return all;
+  add("post", "sinusoid", [](tx::ModelConfig& c) {
+    c.decoder_memory = tx::DecoderMemory::ssru, c.attention_bias = true;
+  });
+  add("pre", "rotary", [](tx::ModelConfig& c) {
+    c.decoder_memory = tx::DecoderMemory::ssru, c.norm_type = tx::NormType::rms, c.kv_heads = 2;
+  });
   return all;
 }
 
