@@ -17,6 +17,20 @@ bool is_foreign(const std::string& path) {
           !file_exists(path + "/last.safetensors") && !file_exists(path + "/log.jsonl"));
 }
 
+// Writes NAME.shortlist for NAME.safetensors.
+void write_shortlist(const ConvertOptions& options, const ForeignModel& model, const Log& log) {
+  if (options.out == "-") return log.warn("its shortlist is not written, since --out is -");
+  const std::string ending = ".safetensors";
+  std::string path = options.out;
+  if (path.ends_with(ending)) path.resize(path.size() - ending.size());
+  path += ".shortlist";
+  const Vocabularies& vocabularies = model.content.vocabularies;
+  write_atomically(path, [&](Writer& out) {
+    write_lexical_table(*model.shortlist, vocabularies.source(), vocabularies.target(), out);
+  });
+  log.info("wrote " + path + ", for --shortlist of tx-decode");
+}
+
 void convert_in(const ConvertOptions& options, const Log& log) {
   if (!is_foreign(options.input)) {
     const ModelReader model(options.input);  // throws if it is not a tx model
@@ -27,6 +41,7 @@ void convert_in(const ConvertOptions& options, const Log& log) {
   for (const std::string& warning : model.warnings) log.warn(warning);
   Vocabularies& vocabularies = model.content.vocabularies;
   vocabularies = stated_languages(vocabularies, options.languages, options.input);
+  if (model.shortlist) write_shortlist(options, model, log);
   write_model(options.out, std::move(model.content));
   log.info("wrote " + options.out + ", converted from " + model.what);
 }

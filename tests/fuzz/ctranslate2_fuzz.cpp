@@ -35,7 +35,7 @@ void run(std::string_view bytes) {
   const tx::CTranslate2Model m = tx::parse_ctranslate2(bytes, "F");
   for (const auto& [name, t] : m.tensors.all()) {
     if (t.shape.size() > 2 || t.elements() > 1 << 16) continue;
-    const tx::WeightRows rows = m.rows(name, t.shape);
+    const tx::WeightRows rows = m.tensors.scaled_rows(name, t.shape);
     std::vector<float> values(size_t(rows.rows * rows.cols));
     rows.read(0, rows.rows, values.data());
     for (int64_t row = 0; rows.scale && row < rows.rows; ++row) rows.scale(row);

@@ -31,18 +31,7 @@ class CTranslate2 {
     out.content.provenance = Json{{"converted", "CTranslate2"}};
     if (const Json package = files_.package(); !package.empty())
       out.content.provenance["package"] = package;
-    const std::vector<ParameterEntry> table = parameter_table(out.content.config);
-    const bool int8 = std::ranges::all_of(table, [&](const ParameterEntry& e) {
-      return !is_quantised(e) || has_row_scales(their_name(e.name));
-    });
-    for (const ParameterEntry& e : table) {
-      const WeightRows rows = rows_of(e);
-      if (int8 && is_quantised(e))
-        for (TensorSource& tensor : int8_tensors(e, with_zeros(rows, e.padded_rows)))
-          out.content.weights.push_back(std::move(tensor));
-      else
-        out.content.weights.push_back(float_tensor(e, rows, "F32"));
-    }
+    add_weights(out, [this](const ParameterEntry& e) { return rows_of(e); });
     ignore_rest(out.content.config);
     map_.check_all_used();
     return out;
@@ -274,16 +263,9 @@ class CTranslate2 {
     return to + at->second + "/" + (!norm ? kind : kind == "weight" ? "gamma" : "beta");
   }
 
-  bool has_row_scales(const std::string& name) const {
-    const ForeignTensor* const t = weights_.find(name);
-    const ForeignTensor* const scale = weights_.find(name + "_scale");
-    return t && scale && t->dtype == "I8" && t->shape.size() == 2 &&
-           scale->elements() == t->shape[0];
-  }
-
   WeightRows values(const std::string& name, const std::vector<int64_t>& shape) {
     ignore(name);
-    return files_.model()->rows(name, shape);
+    return weights_.scaled_rows(name, shape);
   }
   void ignore(const std::string& name) {
     map_.ignore(name);

@@ -2,7 +2,9 @@
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
+#include "lib/checkpoint/transfer.h"
 #include "lib/convert/families/marian_npz_files.h"
+#include "lib/convert/families/tokens.h"
 #include "lib/convert/formats/directory.h"
 
 namespace tx {
@@ -96,15 +98,16 @@ std::string activation_of(const FamilyConfig& config, const char* key) {
 
 ForeignModel import_model(const std::string& directory) {
   const std::string path = directory + "/config.json";
-  if (!is_directory(directory) || file_exists(directory + "/model.bin"))
+  const bool marian = is_directory(directory) && !file_exists(path) && holds_marian(directory);
+  if (!is_directory(directory) || (file_exists(directory + "/model.bin") && !marian))
     return import_ctranslate2(directory);
   if (!file_exists(path) && !fairseq_checkpoint(directory).empty())
     return import_fairseq(directory);
-  if (!file_exists(path) && holds_marian_npz(directory)) return import_marian_npz(directory);
+  if (marian) return import_marian_npz(directory);
   if (!file_exists(path))
     throw DataError(directory +
                     " is not a recognised model: it has no config.json, no model.npz, no " +
-                    "model.bin, no fairseq checkpoint and no model of tx-train");
+                    "model*.bin, no fairseq checkpoint and no model of tx-train");
   const Json json = read_object(path);
   const std::string type = FamilyConfig(json, path).text("model_type");
   struct Family {
@@ -152,6 +155,25 @@ std::string llama_name(const std::string& ours) {
   if (ours == "output.weight") return "lm_head.weight";
   if (ours == "embedding.weight") return "model.embed_tokens.weight";
   return "model" + replaced(ours, parts).substr(ours.find('.'));
+}
+
+void add_weights(ForeignModel& model,
+                 const std::function<WeightRows(const ParameterEntry&)>& rows_of) {
+  const std::vector<ParameterEntry> table = parameter_table(model.content.config);
+  std::vector<WeightRows> all;
+  bool int8 = true;
+  for (const ParameterEntry& e : table) {
+    all.push_back(rows_of(e));
+    int8 = int8 && (!is_quantised(e) || all.back().scale);
+  }
+  for (size_t i = 0; i < table.size(); ++i) {
+    const ParameterEntry& e = table[i];
+    if (int8 && is_quantised(e))
+      for (TensorSource& tensor : int8_tensors(e, with_zeros(all[i], e.padded_rows)))
+        model.content.weights.push_back(std::move(tensor));
+    else
+      model.content.weights.push_back(float_tensor(e, all[i], "F32"));
+  }
 }
 
 void check_rows(const ForeignTensors& from, const std::vector<std::string>& names, int64_t rows) {

@@ -1,7 +1,9 @@
 // Importers, one file for each family of models. An importer maps the configuration, the names of
 // the weights and the vocabulary to those of a tx model file.
 #pragma once
+#include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,6 +13,7 @@
 #include "lib/checkpoint/model_file.h"
 #include "lib/convert/families/settings.h"
 #include "lib/convert/formats/tensors.h"
+#include "lib/subword/lexical_table.h"
 
 namespace tx {
 
@@ -19,7 +22,12 @@ struct ForeignModel {
   std::string what;  // "a MarianMT model", for the user
   std::vector<std::string> warnings;
   std::shared_ptr<const ForeignTensors> from;  // the tensors that the weights are read from
+  std::optional<LexicalTable> shortlist;       // in the order of the model's tokens
 };
+
+// Adds the weights that rows_of() reads: 8-bit ones if all that tx quantises have scales, else fp32.
+void add_weights(ForeignModel& model,
+                 const std::function<WeightRows(const ParameterEntry&)>& rows_of);
 
 // Appended to a SentencePiece model: a second normalizer_spec (3) with add_dummy_prefix (3) off.
 inline constexpr std::string_view without_prefix{"\x1A\x02\x18\x00", 4};
@@ -33,7 +41,7 @@ ForeignModel import_model(const std::string& path);
 
 ForeignModel import_marian(const std::string& directory, const ModelSettings& settings);
 ForeignModel import_fairseq(const std::string& directory);     // a checkpoint and its dictionaries
-ForeignModel import_marian_npz(const std::string& directory);  // model.npz and its vocabularies
+ForeignModel import_marian_npz(const std::string& directory);  // of Marian and Firefox, see there
 ForeignModel import_ctranslate2(const std::string& path);      // a directory or an .argosmodel
 ForeignModel import_fsmt(const std::string& directory, const ModelSettings& settings);
 ForeignModel import_gpt2(const std::string& directory, const ModelSettings& settings);

@@ -1,5 +1,5 @@
-// Marian's own format (Junczys-Dowmunt et al. 2018): an .npz archive of (in, out) matrices and its
-// settings. LayerNorm epsilon 1e-6; embeddings scaled by sqrt(d_model); sinusoids in halves with
+// Marian's own formats (Junczys-Dowmunt et al. 2018) and those of Firefox's translators: an .npz
+// archive of (in, out) matrices, or a .bin, perhaps of 8 bits, and its settings. LayerNorm epsilon 1e-6; embeddings scaled by sqrt(d_model); sinusoids in halves with
 // frequencies spaced over d_model / 2 - 1. The decoder starts with zeros, and there is no pad: both
 // get a row of zeros that is never output.
 #include <algorithm>
@@ -24,9 +24,13 @@ std::string marian_name(const std::string& ours, bool pre_norm) {
       {"self_attn.v_proj", "self_@v"},     {"self_attn.out_proj", "self_@o"},
       {"cross_attn.q_proj", "context_@q"}, {"cross_attn.k_proj", "context_@k"},
       {"cross_attn.v_proj", "context_@v"}, {"cross_attn.out_proj", "context_@o"},
+      {"recurrence.in_proj", "rnn_@"},     {"recurrence.gate_proj", "rnn_@f"},
       {"ffn.in_proj", "ffn_@1"},           {"ffn.out_proj", "ffn_@2"}};
   static const std::map<std::string, std::string> norms = {
-      {"self_attn_norm", "self_Wo"}, {"cross_attn_norm", "context_Wo"}, {"ffn_norm", "ffn_ffn"}};
+      {"self_attn_norm", "self_Wo"},
+      {"recurrence_norm", "rnn_ffn"},
+      {"cross_attn_norm", "context_Wo"},
+      {"ffn_norm", "ffn_ffn"}};
   const bool bias = ours.ends_with(".bias");
   const std::string stack = ours.substr(0, ours.find('.')), layers = stack + ".layers.";
   const std::string norm = bias ? "_ln_bias" : "_ln_scale";
@@ -35,6 +39,7 @@ std::string marian_name(const std::string& ours, bool pre_norm) {
   const int layer = std::stoi(ours.substr(layers.size())) + 1;
   const std::string part = ours.substr(end + 1, ours.rfind('.') - end - 1);
   const std::string prefix = stack + "_l" + std::to_string(layer) + "_";
+  if (pre_norm && part == "recurrence_norm") return prefix + "rnn" + norm + "_pre";
   if (const auto at = norms.find(part); at != norms.end())
     return prefix + at->second + norm + (pre_norm ? "_pre" : "");
   std::string name = products.at(part);
@@ -58,11 +63,21 @@ bool has_exact_gelu(const FamilyConfig& c) {
   return std::tie(version[0], version[1], version[2]) > std::tuple(1, 12, 0);
 }
 
+bool is_recurrent(const FamilyConfig& c) {
+  return c.has("transformer-decoder-autoreg") && c.json()["transformer-decoder-autoreg"] == "rnn";
+}
+
 // Refuses components of Marian that tx does not support.
 void check_parts(const FamilyConfig& c) {
   if (c.text("type") != "transformer")
     c.refuse("model type " + shown(c.text("type")) + " is not supported; only transformer is");
-  c.must_be("transformer-decoder-autoreg", "self-attention");
+  if (is_recurrent(c)) {
+    c.must_be("dec-cell", "ssru");
+    c.must_be("layer-normalization", false);
+    c.must_be("transformer-rnn-projection", false);
+  } else {
+    c.must_be("transformer-decoder-autoreg", "self-attention");
+  }
   c.must_be("transformer-attention-mask", "default");
   for (const char* key :
        {"transformer-no-projection", "transformer-pool", "transformer-train-position-embeddings",
@@ -108,9 +123,12 @@ class MarianNpz {
     model.content.vocabularies = Vocabularies({vocabulary(0), vocabulary(1)});
     model.content.provenance = Json{{"converted", "Marian"}};
     read_decoder(model);
-    for (const ParameterEntry& e : parameter_table(model.content.config))
-      model.content.weights.push_back(float_tensor(e, rows_of(e), "F32"));
+    add_weights(model, [this](const ParameterEntry& e) { return rows_of(e); });
+    if (!in_.shortlist.empty()) model.shortlist = shortlist();
     map_.ignore("special:model.yml");
+    // Scales of 8-bit weights, and the ranges of activations that Firefox measures in advance.
+    for (const auto& [name, tensor] : in_.weights->all())
+      if (name.ends_with("_scale") || name.ends_with("_QuantMultA")) map_.ignore(name);
     map_.check_all_used();
     return model;
   }
@@ -142,6 +160,7 @@ class MarianNpz {
                 {"d_model", config_.size("dim-emb")},
                 {"d_ff", config_.size("transformer-dim-ffn")},
                 {"heads", config_.size("transformer-heads", 65535)},
+                {"decoder_memory", is_recurrent(config_) ? "ssru" : "attention"},
                 {"activation", activation()},
                 {"norm", norm()},
                 {"positions", "fairseq"},
@@ -197,6 +216,29 @@ class MarianNpz {
     return parse_vocabulary(mapped_bytes(content), side.subword_model);
   }
 
+  // Marian keeps the order of a list, not its probabilities: the n-th has 1 / n. Its own search adds
+  // the first tokens of the vocabulary, the most frequent, to every list.
+  LexicalTable shortlist() const {
+    const MappedFile file(in_.shortlist);
+    const MarianShortlist theirs =
+        parse_marian_shortlist({file.data(), size_t(file.size())}, in_.shortlist);
+    LexicalTable table;
+    table.of_source.resize(size_t(orders_[0].size()));
+    const auto add = [&](std::vector<LexicalTable::Entry>& list, int64_t id) {
+      const int own = orders_[1].id(id);
+      if (own < 0) throw DataError(in_.shortlist + " has ids that the vocabulary lacks");
+      if (own != Vocabulary::pad && own != Vocabulary::bos)
+        list.push_back({own, 1 / double(list.size() + 1)});
+    };
+    for (uint64_t id = 0; id < theirs.first; ++id) add(table.frequent, int64_t(id));
+    for (size_t source = 0; source < theirs.best.size(); ++source) {
+      const int own = orders_[0].id(int64_t(source));
+      if (own < 0) throw DataError(in_.shortlist + " has ids that the vocabulary lacks");
+      for (const uint32_t id : theirs.best[source]) add(table.of_source[size_t(own)], id);
+    }
+    return table;
+  }
+
   // By default Marian outputs neither <unk> nor bytes below 0x20.
   std::vector<int> forbidden(const MarianNpzFiles::Side& side) const {
     std::vector<int> ids;
@@ -218,7 +260,7 @@ class MarianNpz {
     if (e.name != "output.weight") return matrix(marian_name(e.name, pre_norm_), e);
     const bool older = !map_.any_of({output + "W"}).empty();
     return in_order(1, older ? transposed(output + "W", tokens(1), e.cols)
-                             : map_.take(output + "Wt", {tokens(1), e.cols}));
+                             : values(output + "Wt", {tokens(1), e.cols}));
   }
 
   int64_t tokens(size_t side) const { return orders_[side].size() - 2; }
@@ -231,7 +273,7 @@ class MarianNpz {
                         " tokens, but " + name + " of " + in_.path + " has " +
                         std::to_string(shape[0]) + " rows");
     }
-    return in_order(side, map_.take(name, {tokens(side), d}));
+    return in_order(side, values(name, {tokens(side), d}));
   }
 
   // Their rows and a row of zeros, in our order.
@@ -256,8 +298,15 @@ class MarianNpz {
     return shape.size() == 2 ? transposed(name, shape[0], shape[1]) : map_.take(name, shape);
   }
 
-  // Their (in, out) matrix as (out, in), by its strides.
+  // A matrix as it is stored.
+  WeightRows values(const std::string& name, const std::vector<int64_t>& shape) {
+    map_.ignore(name);
+    return in_.weights->scaled_rows(name, shape);
+  }
+
+  // Their (in, out) matrix as (out, in), by its strides; those of 8 bits are transposed already.
   WeightRows transposed(const std::string& name, int64_t out, int64_t in) {
+    if (in_.weights->at(name).dtype == "I8") return values(name, {out, in});
     map_.take(name, {in, out});  // checks
     ForeignTensor t = in_.weights->at(name);
     t.shape = {out, in};

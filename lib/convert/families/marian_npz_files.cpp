@@ -1,6 +1,8 @@
 #include "lib/convert/families/marian_npz_files.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
@@ -19,6 +21,36 @@ constexpr const char* settings_files[] = {"decoder.yml", "model.npz.decoder.yml"
 
 using Side = MarianNpzFiles::Side;
 
+std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+bool is_marian_bin_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(8, '\0');
+  file.read(head.data(), 8);
+  return file.good() && is_marian_bin(head);
+}
+
+// The only file of the directory whose name begins and ends so, and that `fits`; "": none.
+std::string only_file(const std::string& directory, const std::string& begin, const std::string& end,
+                      bool (*fits)(const std::string&) = nullptr) {
+  std::string found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const std::string path = entry.path(), name = last_part(path);
+    if (!name.starts_with(begin) || !name.ends_with(end) || (fits && !fits(path))) continue;
+    if (!found.empty())
+      throw DataError(directory + " has several files " + begin + "*" + end + ": " +
+                      last_part(found) + " and " + name + "; keep one");
+    found = path;
+  }
+  return found;
+}
+
+bool is_shortlist_file(const std::string& path) { return last_part(path).starts_with("lex"); }
+bool is_model_file(const std::string& path) {
+  return !is_shortlist_file(path) && is_marian_bin_file(path);
+}
+
 // The paths in the settings files.
 struct NamedFiles {
   std::string model, model_from;  // and the settings file that names it
@@ -27,8 +59,6 @@ struct NamedFiles {
   Json decoder = Json::object();
   std::string decoder_path;
 };
-
-std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::vector<std::string> names_in(const Json& settings, const char* key, const std::string& path) {
   std::vector<std::string> names;
@@ -75,16 +105,21 @@ std::string model_path(const std::string& directory, const NamedFiles& named) {
   if (!named.model.empty() && file_exists(directory + "/" + named.model))
     return directory + "/" + named.model;
   if (file_exists(directory + "/model.npz")) return directory + "/model.npz";
+  if (const std::string bin = only_file(directory, "", ".bin", is_model_file); !bin.empty()) return bin;
   throw DataError(named.model_from + " names the model " + named.model + ", which is not in " +
                   directory);
 }
 
 std::array<std::string, 2> vocabulary_paths(const std::string& directory, const NamedFiles& named) {
   if (named.vocabularies.empty()) {
-    for (const char* name : {"/vocab.spm", "/vocab.yml"})
-      if (file_exists(directory + name)) return {directory + name, directory + name};
+    const std::string source = only_file(directory, "srcvocab", ".spm"),
+                      target = only_file(directory, "trgvocab", ".spm");
+    if (!source.empty() && !target.empty()) return {source, target};
+    std::string both = only_file(directory, "vocab", ".spm");
+    if (both.empty() && file_exists(directory + "/vocab.yml")) both = directory + "/vocab.yml";
+    if (!both.empty()) return {both, both};
     throw DataError(directory +
-                    " has no vocabulary: no vocab.spm, no vocab.yml and no vocabs in decoder.yml");
+                    " has no vocabulary: no vocab*.spm, no vocab.yml and no vocabs in decoder.yml");
   }
   std::array<std::string, 2> paths;
   for (size_t side = 0; side < 2; ++side) {
@@ -153,10 +188,19 @@ std::string text_of(const ForeignTensor& t, const std::string& where) {
   return std::string(bytes.substr(0, bytes.find('\0')));
 }
 
+ForeignTensors read_tensors(const std::string& path) {
+  if (path.ends_with(".npz")) return read_npz(path);
+  const auto file = std::make_shared<MappedFile>(path);
+  ForeignTensors tensors = parse_marian_bin({file->data(), size_t(file->size())}, path);
+  tensors.keep(file);
+  return tensors;
+}
+
 }  // namespace
 
-bool holds_marian_npz(const std::string& directory) {
+bool holds_marian(const std::string& directory) {
   if (file_exists(directory + "/model.npz")) return true;
+  if (!only_file(directory, "", ".bin", is_model_file).empty()) return true;
   return std::any_of(std::begin(settings_files), std::end(settings_files),
                      [&](const char* name) { return file_exists(directory + "/" + name); }) &&
          read_named(directory).model.ends_with(".npz");
@@ -169,10 +213,11 @@ MarianNpzFiles read_marian_npz(const std::string& directory) {
   in.where = in.path + ": " + settings_array;
   in.decoder = named.decoder;
   in.decoder_path = named.decoder_path;
-  in.weights = std::make_shared<ForeignTensors>(read_npz(in.path));
+  in.weights = std::make_shared<ForeignTensors>(read_tensors(in.path));
   if (in.weights->find(settings_array) == nullptr)
     throw DataError(in.path + " is not a Marian model: it has no array " + settings_array);
   in.settings = parse_flat_yaml(text_of(in.weights->at(settings_array), in.where), in.where);
+  in.shortlist = only_file(directory, "lex", ".bin");
   const auto paths = vocabulary_paths(directory, named);
   for (size_t side = 0; side < 2; ++side) in.sides[side] = read_side(directory, paths[side], side);
   return in;

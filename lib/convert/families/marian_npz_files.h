@@ -1,4 +1,5 @@
-// The files of a Marian model: model.npz with its settings, and two vocabularies.
+// The files of a model of Marian or of Firefox: the weights with their settings, vocabularies, and
+// possibly a shortlist.
 #pragma once
 #include <array>
 #include <memory>
@@ -20,6 +21,7 @@ struct MarianNpzFiles {
     std::string subword_model;      // path of the SentencePiece model; "": none
   };
   std::string path;   // of the model
+  std::string shortlist;  // path; "": none
   std::string where;  // names the settings in messages
   Json settings;      // the text in its array special:model.yml
   Json decoder;       // the first decoder.yml, or empty
@@ -28,12 +30,14 @@ struct MarianNpzFiles {
   std::shared_ptr<const ForeignTensors> weights;
 };
 
-// Whether a directory without config.json has model.npz, or settings that name a model.
-bool holds_marian_npz(const std::string& directory);
+// Whether a directory without config.json has model.npz or a .bin of Marian, or settings that name
+// one.
+bool holds_marian(const std::string& directory);
 
 // Reads the first of decoder.yml, model.npz.decoder.yml, config.yml and model.npz.yml that names a
 // model (`models`, `model`) or vocabularies (`vocabs`), without directories. The defaults are
-// model.npz, and vocab.spm or vocab.yml for both sides. A vocabulary is a SentencePiece model
+// model.npz or the only *.bin of Marian; srcvocab*.spm and trgvocab*.spm, or vocab*.spm or vocab.yml
+// for both sides; the only lex*.bin. A vocabulary is a SentencePiece model
 // (.spm), or a map of tokens to ids (.yml, .yaml, .json), with source.spm and target.spm if any.
 MarianNpzFiles read_marian_npz(const std::string& directory);
 

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t max_elements = int64_t(1) << 48;
 constexpr size_t max_dimensions = 16;
+constexpr float global_scale = 1000;  // of 16 bits, in models of CTranslate2 that state none
 
 std::vector<int64_t> row_major(const std::vector<int64_t>& shape) {
   std::vector<int64_t> strides(shape.size(), 1);
@@ -110,6 +111,43 @@ WeightRows ForeignTensors::rows(const std::string& name, const std::vector<int64
               for (int64_t i = 0; i < cols; ++i) to_floats_of(t, row * down + i * across, 1, to++);
             }
           }};
+}
+
+WeightRows ForeignTensors::scaled_rows(const std::string& name,
+                                       const std::vector<int64_t>& shape) const {
+  const ForeignTensor& t = at(name);
+  if (t.dtype[0] != 'I' || shape.size() != 2) return rows(name, shape);
+  const auto refuse = [&](const std::string& why) {
+    throw DataError(where_ + ": " + name + " " + why);
+  };
+  if (t.shape != shape)
+    refuse("has shape " + shape_text(t.shape) + ", but the model requires " + shape_text(shape));
+  if (t.elements() == 0) refuse("is empty");  // but may have any number of rows
+  const auto width = size_t(element_size(t.dtype));
+  if (width > 2) refuse("has 32-bit whole numbers, which are not supported");
+  std::vector<float> scales(size_t(shape[0]), global_scale);
+  if (const ForeignTensor* const scale = find(name + "_scale")) {
+    const int64_t count = scale->elements();
+    if (count != 1 && count != shape[0]) refuse("has no scale for each row");
+    rows(name + "_scale", scale->shape).read(0, 1, scales.data());
+    if (count == 1) std::fill(scales.begin(), scales.end(), scales[0]);
+  } else if (width == 1) {
+    refuse("has no scales");
+  }
+  for (const float scale : scales)
+    if (!(scale > 0) || !std::isfinite(scale)) refuse("has a scale that is not positive");
+  const int64_t cols = shape[1];
+  WeightRows out{shape[0], cols, {}};
+  if (width == 1) out.scale = [scales](int64_t row) { return 1 / scales[size_t(row)]; };
+  out.read = [=, scales = std::move(scales), bytes = t.bytes](int64_t first, int64_t count,
+                                                              float* to) {
+    for (int64_t i = first * cols; i < (first + count) * cols; ++i) {
+      const uint64_t bits = little_endian(bytes.substr(size_t(i) * width), width);
+      const int whole = width == 1 ? int8_t(bits) : int16_t(bits);
+      *to++ = float(whole) / scales[size_t(i / cols)];
+    }
+  };
+  return out;
 }
 
 }  // namespace tx

@@ -34,6 +34,9 @@ class ForeignTensors {
   // The tensor as rows of floats; a vector {n} is one row. DataError: not floating-point, or
   // another shape (leading dimensions of 1 are ignored). This object must outlive the rows.
   WeightRows rows(const std::string& name, const std::vector<int64_t>& shape) const;
+  // The same of a matrix that may have 8 or 16 bits: these are divided by NAME_scale, one number or
+  // one for each row. Strides are ignored.
+  WeightRows scaled_rows(const std::string& name, const std::vector<int64_t>& shape) const;
 
  private:
   std::string where_;
@@ -63,12 +66,21 @@ struct CTranslate2Model {
   std::string spec;  // "TransformerSpec"
   int64_t revision;
   ForeignTensors tensors;  // an alias is a further tensor of the same bytes
-
-  // The floats of a weight. Matrices of 8 or 16 bits are divided by NAME_scale, one number or one
-  // for each row. DataError: another shape. This object must outlive the rows.
-  WeightRows rows(const std::string& name, const std::vector<int64_t>& shape) const;
 };
 CTranslate2Model parse_ctranslate2(std::string_view bytes, const std::string& where);
+
+// The items of a .bin of Marian, as views into `bytes`. Matrices of intgemm8 are I8 with NAME_scale,
+// those that it keeps transposed as (out, in). DataError that begins with `where`: damaged.
+ForeignTensors parse_marian_bin(std::string_view bytes, const std::string& where);
+bool is_marian_bin(std::string_view bytes);  // by its first 8 bytes
+
+// A binary shortlist of Marian: for each source token target tokens, the most probable first.
+// DataError that begins with `where`: damaged.
+struct MarianShortlist {
+  uint64_t first = 0;  // the ids below it are allowed everywhere
+  std::vector<std::vector<uint32_t>> best;
+};
+MarianShortlist parse_marian_shortlist(std::string_view bytes, const std::string& where);
 
 class Pickle;
 

@@ -18,6 +18,7 @@ import tempfile
 SPM = "--normalization_rule_name=identity --model_type=bpe --byte_fallback=false"
 EN = "zero one two three four five six seven eight nine".split()
 DE = "null eins zwei drei vier f\u00fcnf sechs sieben acht neun".split()
+SSRU = "--transformer-decoder-autoreg rnn --dec-cell ssru"
 PRE = "--transformer-preprocess n --transformer-postprocess da --transformer-postprocess-top n"
 FORMS = {  # vocabularies of both sides, the largest of their lengths, options
     "tied": ("vocab.spm", "vocab.spm", 60, "--tied-embeddings-all"),
@@ -29,6 +30,8 @@ FORMS = {  # vocabularies of both sides, the largest of their lengths, options
     "tied-both": ("vocab.spm", "vocab.spm", 60, "--tied-embeddings-src --tied-embeddings"),
     "pre-deep": ("vocab.spm", "vocab.spm", 60,
                  "--tied-embeddings-all --enc-depth 2 --dec-depth 3 " + PRE),
+    "ssru": ("vocab.spm", "vocab.spm", 60, "--tied-embeddings-all " + SSRU),
+    "ssru-pre": ("vocab.en.spm", "vocab.de.spm", 50, f"--tied-embeddings --dec-depth 2 {SSRU} {PRE}"),
     "words": ("vocab.yml", "vocab.yml", 0, "--tied-embeddings-all --transformer-heads 4"),
 }
 

@@ -6,7 +6,7 @@ decoded() { # MODEL OPTION...
   shift
   expect_status 0 tx-decode -q -m "$model" --precision fp32 "$@" "$golden/source.en"
 }
-for form in tied pre untied; do
+for form in tied pre untied ssru; do
   expect_status 0 tx-convert -o $form.safetensors "$golden/$form"
   expect_empty_stdout
   expect_stderr "tx-convert: wrote $form.safetensors, converted from a model of Marian"
@@ -21,6 +21,38 @@ for form in tied pre untied; do
   decoded $form.safetensors --beam 1
   expect_stdout_file "$golden/$form/greedy.de"
 done
+
+# Firefox's three files: the weights keep their 8 bits, and the list becomes a shortlist.
+expect_status 0 tx-convert -o firefox.safetensors "$golden/firefox"
+expect_stderr_contains 'tx-convert: wrote firefox.shortlist, for --shortlist of tx-decode'
+expect_status 0 tx-decode -m firefox.safetensors --describe
+expect_stdout_contains 'decoder.layers.0.recurrence.in_proj.weight         12 x 12  int8'
+printf '\t</s>\t1\n\t<unk>\t0.5\n' > wanted
+head -n 2 firefox.shortlist | cmp - wanted || fail 'not the first tokens of the vocabulary'
+expect_status 0 grep -x '▁six	▁sechs	1' firefox.shortlist
+decoded firefox.safetensors --tgt "$golden/target.de"
+last_stdout | cut -f 2 | paste - "$golden/ssru/log_p" | awk '
+  { d = $1 - $2; off += d < 0 ? -d : d; all -= $2 } END { print off / all; exit off > 0.02 * all }' >&2 ||
+  fail 'weights of 8 bits are far from those of 32'
+decoded firefox.safetensors --beam 1
+last_stdout | diff - "$golden/ssru/greedy.de" | grep -c '^>' > differ || true
+[ "$(cat differ)" -le 3 ] || fail "$(cat differ) of 16 translations differ from those of 32 bits"
+tx-decode -q -m firefox.safetensors --shortlist firefox.shortlist "$golden/source.en" > listed ||
+  fail 'a shortlist cannot be used'
+expect_status 0 tx-convert -q -o - "$golden/firefox"
+expect_stderr_contains 'its shortlist is not written, since --out is -'
+cp -r "$golden/firefox" two
+cp two/model.ende.intgemm.alphas.bin two/model.bin
+expect_status 1 tx-convert -o x two
+expect_stderr_contains 'two has several files *.bin: '
+rm two/model.ende.intgemm.alphas.bin
+cp two/vocab.ende.spm two/srcvocab.spm
+mv two/vocab.ende.spm two/trgvocab.spm
+expect_status 0 tx-convert -q -o two.safetensors two
+printf x >> two/lex.50.50.ende.s2t.bin
+expect_status 1 tx-convert -o x two
+expect_stderr_contains 'lex.50.50.ende.s2t.bin is damaged or not a binary shortlist of Marian: its size'
+expect_no_file x
 
 # Files that name the vocabularies; without them, vocab.spm is used for both. JSON is accepted too.
 mkdir named
@@ -87,7 +119,7 @@ golden=$golden/pre
 rm f/vocab.de.yml
 refused 'f/model.npz.decoder.yml names the vocabulary vocab.de.yml, which is not in f'
 rm f/model.npz.decoder.yml
-refused 'f has no vocabulary: no vocab.spm, no vocab.yml and no vocabs in decoder.yml'
+refused 'f has no vocabulary: no vocab*.spm, no vocab.yml and no vocabs in decoder.yml'
 sed -i '$d' f/vocab.de.yml
 refused 'f/vocab.de.yml has 12 tokens, but decoder_Wemb of f/model.npz has 13 rows'
 echo 'more: 13' >> f/vocab.en.yml

@@ -155,8 +155,10 @@ BOOST_AUTO_TEST_CASE(what_tx_does_not_have_is_refused_by_name) {
   refused_setting("type", "amun", "model type \"amun\" is not supported");
   refused_setting("transformer-decoder-autoreg", "average-attention",
                   "transformer-decoder-autoreg is \"average-attention\"");
+  refused_setting("transformer-decoder-autoreg", "average-attention",
+                  "transformer-decoder-autoreg is \"average-attention\"; only \"self-attention\"");
   refused_setting("transformer-decoder-autoreg", "rnn",
-                  "transformer-decoder-autoreg is \"rnn\"; only \"self-attention\" is supported");
+                  "dec-cell is \"gru\"; only \"ssru\" is supported");
   refused_setting("transformer-train-position-embeddings", "true",
                   "transformer-train-position-embeddings is true");
   refused_setting("transformer-attention-mask", "alibi", "transformer-attention-mask is \"alibi\"");
@@ -198,4 +200,62 @@ BOOST_AUTO_TEST_CASE(an_archive_without_settings_is_no_model) {
   folder.file("model.npz", zip_bytes({{"special:model.yml.npy", npy_bytes(header, "abcd")}}));
   BOOST_TEST(message_of<DataError>([&] { import_model(folder.path()); }) ==
              folder.path() + "/model.npz: special:model.yml is not text");
+}
+
+BOOST_AUTO_TEST_CASE(eight_bits_in_a_bin) {
+  const std::string bytes = marian_bin();
+  BOOST_TEST(is_marian_bin(bytes));
+  const ForeignTensors all = parse_marian_bin(bytes, "F");
+  const auto values = [&](const std::string& name, const std::vector<int64_t>& shape) {
+    const WeightRows rows = all.scaled_rows(name, shape);
+    std::vector<float> out(size_t(rows.rows * rows.cols));
+    rows.read(0, rows.rows, out.data());
+    if (rows.scale) out.push_back(rows.scale(rows.rows - 1));
+    return out;
+  };
+  BOOST_TEST((values("Wemb", {2, 2}) == std::vector<float>{1, 2, -1, 31.75f, 0.25f}));
+  BOOST_TEST((values("l_W", {3, 2}) == std::vector<float>{1, 2, 3, 4, -1, -63.5f, 0.5f}));
+  BOOST_TEST((values("l_b", {2}) == std::vector<float>{0.5f, 1}));
+  for (size_t size = 8; size < bytes.size(); ++size)
+    BOOST_CHECK_THROW(parse_marian_bin(bytes.substr(0, size), "F"), DataError);
+  std::string other = bytes;
+  other[16 + 8] = 2;  // a type that depends on the processor
+  const std::string message = message_of<DataError>([&] { parse_marian_bin(other, "F"); });
+  BOOST_TEST(message.find("has elements of type 16642, which depends on the processor") !=
+                 std::string::npos,
+             message);
+}
+
+BOOST_AUTO_TEST_CASE(binary_shortlists) {
+  const std::string bytes = marian_shortlist();
+  const MarianShortlist list = parse_marian_shortlist(bytes, "F");
+  BOOST_TEST(list.first == 2U);
+  BOOST_TEST((list.best == std::vector<std::vector<uint32_t>>{{}, {7, 5}}));
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    std::string changed = bytes;
+    changed[at] = char(changed[at] ^ 0x10);
+    BOOST_CHECK_THROW(parse_marian_shortlist(changed, "F"), DataError);
+  }
+}
+
+// A model's weights, and 160 flipped bytes of its file: another value of a weight, or an error.
+BOOST_AUTO_TEST_CASE(flipped_bytes_of_a_bin) {
+  const std::string firefox = golden + "firefox/", name = "model.ende.intgemm.alphas.bin";
+  const std::string bytes = bytes_of(firefox + name);
+  const TempFolder folder;
+  folder.file("vocab.spm", bytes_of(firefox + "vocab.ende.spm"));
+  int refused = 0;
+  for (size_t i = 0; i < 160; ++i) {
+    std::string changed = bytes;
+    const size_t at = i < 100 ? 8 + 13 * i : bytes.size() * (i - 99) / 62;
+    changed[at] = char(changed[at] ^ (1 << i % 8));
+    folder.file(name, changed);
+    try {
+      const ForeignModel model = import_model(folder.path());
+      BOOST_TEST((model.content.config.decoder_memory == DecoderMemory::ssru));
+    } catch (const DataError&) {
+      ++refused;
+    }
+  }
+  BOOST_TEST((refused > 80 && refused < 160), refused << " of 160 were refused");
 }

@@ -61,4 +61,39 @@ inline std::string npy_bytes(const std::string& header, const std::string& data)
   return "\x93NUMPY" + little(1, 1) + little(0, 1) + little(header.size(), 2) + header + data;
 }
 
+// A .bin of Marian: a 2 x 3 matrix of intgemm8, kept transposed, with the multiplier 2; an embedding
+// of 2 x 2 bytes with 4; a vector.
+inline std::string marian_bin() {
+  struct Item {
+    std::string name, data;
+    uint64_t type;
+    std::vector<int> shape;
+  };
+  const std::vector<Item> items = {
+      {"Wemb", std::string("\x04\x08\xFC\x7F", 4) + float_bytes({4}), 0x4101, {2, 2}},
+      {"l_W", std::string("\x02\x04\x06\x08\xFE\x81", 6) + float_bytes({2}), 0x4101, {2, 3}},
+      {"l_b", float_bytes({0.5f, 1}), 0x404, {1, 2}}};
+  std::string head = little(1, 8) + little(items.size(), 8), names, shapes, data;
+  for (const Item& item : items) {
+    for (const uint64_t n : {item.name.size() + 1, item.type, item.shape.size(), item.data.size()})
+      head += little(n, 8);
+    names += item.name + std::string(1, '\0');
+    for (const int d : item.shape) shapes += little(uint64_t(d), 4);
+    data += item.data;
+  }
+  return head + names + shapes + little(3, 8) + "gap" + data;
+}
+
+// A binary shortlist of Marian: the first 2 ids; source 0 has none, source 1 has 7 and 5.
+inline std::string marian_shortlist() {
+  const std::vector<uint64_t> words = {2, 5, 3, 2, 0, 0, 2, uint64_t(5) << 32 | 7};
+  uint64_t sum = 0;
+  std::string rest;
+  for (const uint64_t word : words) {
+    sum ^= word + 0x9e3779b9 + (sum << 6) + (sum >> 2);
+    rest += little(word, 8);
+  }
+  return little(0xF11A48D5013417F5, 8) + little(sum, 8) + rest;
+}
+
 }  // namespace tx_test
