@@ -241,6 +241,13 @@ struct AttentionGuide {
   StepRecord* record = nullptr;
 };
 
+// Rows of an embedding that have no token, only a position: those with rows[i] != 0, and those with
+// this id.
+struct Blank {
+  const int32_t* rows = nullptr;  // N, or null
+  int32_t id = -1;
+};
+
 // Simpler simple recurrent unit (Kim et al., 2019), from row to row of a sentence:
 // s = sigmoid(f + bias), c_t = s c_(t-1) + (1 - s) u, y_t = max(0, c_t); the first row has c_(t-1) = 0.
 struct Recurrence {

@@ -8,8 +8,12 @@
 namespace tx {
 namespace {
 
+bool is_blank(const Blank& blank, int32_t id, int64_t row) {
+  return id == blank.id || (blank.rows && blank.rows[row]);
+}
+
 template <class T>
-TX_CLONES void embed_rows(const int32_t* ids, const int32_t* cut, Matrix table, double scale,
+TX_CLONES void embed_rows(const int32_t* ids, const Blank& blank, Matrix table, double scale,
                           Matrix positions, const Dropout& drop, Matrix out, int threads) {
   using A = acc_t<T>;
   const int64_t d = out.cols;
@@ -26,7 +30,7 @@ TX_CLONES void embed_rows(const int32_t* ids, const int32_t* cut, Matrix table, 
         continue;
       }
       const T* e = table.row<T>(ids[i]);
-      const A factor = cut && cut[i] ? A(0) : A(scale);
+      const A factor = is_blank(blank, ids[i], i) ? A(0) : A(scale);
       const A* p = positions.empty() ? none.data() : positions.row<A>(drop.keys.position[i]);
       if (drop.threshold == 0) {
         for (int64_t j = 0; j < d; ++j) store(y[j], load(e[j]) * factor + p[j]);
@@ -39,7 +43,7 @@ TX_CLONES void embed_rows(const int32_t* ids, const int32_t* cut, Matrix table, 
 }
 
 // Rows of 8-bit weights, for inference.
-void embed_int8(const int32_t* ids, const Int8Weights& table, double scale, Matrix positions,
+void embed_int8(const int32_t* ids, const Blank& blank, const Int8Weights& table, double scale, Matrix positions,
                 const Dropout& drop, Matrix out, int threads) {
   TX_ASSERT(drop.threshold == 0 && out.dtype == DType::f32);
   const std::vector<float> none(positions.empty() ? size_t(out.cols) : 0);
@@ -53,14 +57,15 @@ void embed_int8(const int32_t* ids, const Int8Weights& table, double scale, Matr
       const float* p =
           positions.empty() ? none.data() : positions.row<float>(drop.keys.position[i]);
       float* y = out.row<float>(i);
-      for (int64_t j = 0; j < out.cols; ++j) y[j] = row[j] * float(scale) + p[j];
+      const float factor = is_blank(blank, ids[i], i) ? 0 : float(scale);
+      for (int64_t j = 0; j < out.cols; ++j) y[j] = row[j] * factor + p[j];
     }
   }
 }
 
 // Each thread owns the ids congruent to its number, so sums are in row order for any number.
 template <class T>
-TX_CLONES void add_rows(const int32_t* ids, const int32_t* cut, Matrix dout, double scale,
+TX_CLONES void add_rows(const int32_t* ids, const Blank& blank, Matrix dout, double scale,
                         const Dropout& drop, Matrix dtable, int threads) {
   using A = acc_t<T>;
   const int64_t d = dout.cols;
@@ -69,7 +74,7 @@ TX_CLONES void add_rows(const int32_t* ids, const int32_t* cut, Matrix dout, dou
   for (int part = 0; part < threads; ++part) {
     const MaskRow mask = masks.mine();
     for (int64_t i = 0; i < dout.rows; ++i) {
-      if (ids[i] < 0 || ids[i] % threads != part || (cut && cut[i])) continue;
+      if (ids[i] < 0 || ids[i] % threads != part || is_blank(blank, ids[i], i)) continue;
       const T* g = dout.row<T>(i);
       A* to = dtable.row<A>(ids[i]);
       if (drop.threshold == 0) {
@@ -84,28 +89,28 @@ TX_CLONES void add_rows(const int32_t* ids, const int32_t* cut, Matrix dout, dou
 
 }  // namespace
 
-void Cpu::embed(const int32_t* ids, const int32_t* cut, Matrix table, double scale,
+void Cpu::embed(const int32_t* ids, const Blank& blank, Matrix table, double scale,
                 Matrix positions, const Dropout& drop, Matrix out) {
   const Timed timed(profile_.get(), "embedding", traffic(out));
   if (table.empty()) {
     const Int8Weights* weights = gemm::int8_of(table);
-    TX_ASSERT(weights && !cut);
-    return embed_int8(ids, *weights, scale, positions, drop, out, threads);
+    TX_ASSERT(weights);
+    return embed_int8(ids, blank, *weights, scale, positions, drop, out, threads);
   }
   with_type(out.dtype, [&](auto t) {
-    embed_rows<decltype(t)>(ids, cut, table, scale, positions, drop, out, threads);
+    embed_rows<decltype(t)>(ids, blank, table, scale, positions, drop, out, threads);
   });
 }
 
-void Cpu::embed_backward(const int32_t* ids, const int32_t* /*by_id*/, const int32_t* cut,
+void Cpu::embed_backward(const int32_t* ids, const int32_t* /*by_id*/, const Blank& blank,
                          Matrix dout, double scale, const Dropout& drop, Matrix dtable,
                          Matrix dpositions) {
   const Timed timed(profile_.get(), "embedding, backward", traffic(dout));
   with_type(dout.dtype, [&](auto t) {
-    add_rows<decltype(t)>(ids, cut, dout, scale, drop, dtable, threads);
+    add_rows<decltype(t)>(ids, blank, dout, scale, drop, dtable, threads);
     if (dpositions.empty()) return;
     const auto* positions = reinterpret_cast<const int32_t*>(drop.keys.position);
-    add_rows<decltype(t)>(positions, nullptr, dout, 1, drop, dpositions, threads);
+    add_rows<decltype(t)>(positions, {}, dout, 1, drop, dpositions, threads);
   });
 }
 

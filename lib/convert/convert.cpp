@@ -53,7 +53,11 @@ void convert_out(const ConvertOptions& options, const Log& log) {
   OutputDirectory directory(options.out);
   std::string program = "CTranslate2";
   try {
-    if (options.to == "marian") {
+    const bool recurrent = model.config().decoder_memory == DecoderMemory::ssru;
+    if (options.to == "firefox" || (options.to == "marian" && recurrent)) {
+      program = recurrent && options.to == "marian" ? "Marian" : "Bergamot, the engine of Firefox";
+      write_firefox(directory, model, options.to == "firefox");
+    } else if (options.to == "marian") {
       program = "MarianMT of Hugging Face";
       write_marian(directory, model, options.max_positions, log);
     } else if (options.to == "llama") {
@@ -73,7 +77,7 @@ void convert_out(const ConvertOptions& options, const Log& log) {
 
 void ConvertOptions::describe(Options& options) {
   options.usage("tx-convert [OPTION]... -o FILE DIRECTORY");
-  options.usage("tx-convert --to ctranslate2|marian|llama [OPTION]... -o DIRECTORY MODEL");
+  options.usage("tx-convert --to ctranslate2|firefox|marian|llama [OPTION]... -o DIRECTORY MODEL");
   options.group("Input");
   options
       .positional("MODEL", input, "directory or .argosmodel of another toolkit; with --to, a model of tx",
@@ -86,9 +90,10 @@ void ConvertOptions::describe(Options& options) {
       .must()
       .output();
   options
-      .add("--to", to, "tx|ctranslate2|marian|llama",
-           "format to write; marian and llama are Hugging Face's")
-      .one_of({"tx", "ctranslate2", "marian", "llama"});
+      .add("--to", to, "tx|ctranslate2|firefox|marian|llama",
+           "format to write; marian and llama are Hugging Face's",
+           "A model with --decoder-memory ssru becomes one of Marian's own.")
+      .one_of({"tx", "ctranslate2", "firefox", "marian", "llama"});
   options
       .add("--max-positions", max_positions, "N", "number of positions to write",
            "It limits the length of sentences in the other program. Learned positions are written "
@@ -99,11 +104,11 @@ void ConvertOptions::describe(Options& options) {
       .add("--source-language", languages.source, "NAME",
            "default source language (multilingual models), such as eng_Latn",
            "tx-decode --describe lists the names.")
-      .excludes({{"--to", "ctranslate2"}, {"--to", "marian"}, {"--to", "llama"}});
+      .needs({{"--to", "tx"}});
   options
       .add("--target-language", languages.target, "NAME",
            "default target language (multilingual models)")
-      .excludes({{"--to", "ctranslate2"}, {"--to", "marian"}, {"--to", "llama"}});
+      .needs({{"--to", "tx"}});
   options.flag("-q,--quiet", quiet, "do not report what was written");
 }
 

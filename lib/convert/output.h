@@ -36,6 +36,9 @@ void write_ctranslate2(OutputDirectory& directory, const ModelReader& model, int
 void write_marian(OutputDirectory& directory, const ModelReader& model, int max_positions,
                   const Log& log);
 
+// Of a recurrent model: for Firefox with `int8`, else for Marian's own programs.
+void write_firefox(OutputDirectory& directory, const ModelReader& model, bool int8);
+
 void write_llama(OutputDirectory& directory, const ModelReader& model, int max_positions);
 
 }  // namespace tx

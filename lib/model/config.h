@@ -71,6 +71,7 @@ inline constexpr StackNames decoder_names{"decoder",        "target",           
 
 struct ModelConfig {
   Named<ModelKind> kind = ModelKind::encoder_decoder;
+  static constexpr int32_t bos = 2;  // Vocabulary::bos
   std::vector<SideConfig> sides = {{}, {}};  // as many as the kind has; the last is predicted
   int d_model = 512, d_ff = 2048, heads = 8;
   int d_k = 0, d_v = 0;  // 0 until resolve(): d_model / heads, d_k
@@ -115,7 +116,8 @@ struct ModelConfig {
   bool is_decoder(size_t side) const { return is_predicted(side) && kind != ModelKind::encoder; }
   // Whether the side's layers also attend to the output of the previous side.
   bool has_cross(size_t side) const { return is_decoder(side) && side > 0; }
-  // Whether the side's layers have a recurrent unit instead of self-attention.
+  // Whether the side's layers have a recurrent unit instead of self-attention. As in Marian, whose
+  // students these are, <s> then has no vector: the decoder begins with the position alone.
   bool recurrent(size_t side) const {
     return has_cross(side) && decoder_memory == DecoderMemory::ssru;
   }

@@ -30,6 +30,7 @@ Stack::Stack(Parameters& p, size_t side, Parameter embedding, Matrix sinusoids, 
       start_{uint32_t(p.shard().of(p.whole().heads).first), p.shard().of(p.whole().d_ff).first},
       positions_(sinusoids) {
   const std::string name = p.config().stack_name(side);
+  if (p.config().recurrent(side) && p.shard().index == 0) blank_ = ModelConfig::bos;
   if (p.config().learned_positions()) {
     learned_positions_ = p.get(name + ".positions.weight");
     const int offset = p.config().position_offset;
@@ -51,6 +52,7 @@ Tensor Stack::embed_rows(Context& context, const PackedSide& side,
   e.rows = side.rows;
   e.table = embedding_;
   e.scale = scale_;
+  e.blank = blank_;
   e.positions = positions_;
   e.learned = learned_positions_;
   e.drop = masks.at(DropoutPlace::on_embedding);

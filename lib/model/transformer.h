@@ -29,6 +29,7 @@ class Stack {
   uint32_t number_;  // the side, which selects its dropout masks
   double scale_;  // of embeddings: sqrt(d_model), or 1
   Parameter embedding_, learned_positions_;
+  int32_t blank_ = -1;  // <s>, if a recurrent decoder begins with no token
   ShardStart start_;
   Matrix positions_;
   std::vector<Layer> layers_;

@@ -11,7 +11,7 @@ Tensor embed(Context& context, const EmbedInput& input) {
   const EmbedInput in = input;
   context.run([&](auto& k) {
     TX_ASSERT(in.ids && in.drop.keys.position);
-    k.embed(in.ids, in.cut, in.table.value, in.scale, in.positions, in.drop, out.value());
+    k.embed(in.ids, {in.cut, in.blank}, in.table.value, in.scale, in.positions, in.drop, out.value());
   });
   context.on_backward([&context, in, out]() mutable {
     if (!out.has_gradient()) return;
@@ -25,7 +25,7 @@ Tensor embed(Context& context, const EmbedInput& input) {
       };
       if (!add) clear(dtable);
       if (in.learned && !add_positions) clear(dpositions);
-      k.embed_backward(in.ids, in.by_id, in.cut, context.gradient(out), in.scale, in.drop, dtable,
+      k.embed_backward(in.ids, in.by_id, {in.cut, in.blank}, context.gradient(out), in.scale, in.drop, dtable,
                        dpositions);
     });
   });

@@ -19,6 +19,7 @@ struct EmbedInput {
   Dropout drop;
   const int32_t* by_id = nullptr;  // N: see Backend's embed_backward(); may be null
   const int32_t* cut = nullptr;    // N: rows with a value other than 0 have no token; may be null
+  int32_t blank = -1;              // nor have those with this id
 };
 Tensor embed(Context& context, const EmbedInput& input);
 

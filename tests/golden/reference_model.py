@@ -154,6 +154,8 @@ class Model:
         x = self.w["embedding.weight" if shared else f"{stack}.embedding.weight"][torch.tensor(ids)]
         if c["scaled_embeddings"]:
             x = x * math.sqrt(d)
+        if c["decoder_memory"] == "ssru" and stack == "decoder":
+            x = x * (torch.tensor(ids) != 2)[:, None]  # <s> has no vector
         if pair & SECOND and c.get("cutoff"):
             x = x * torch.tensor(self.kept(stack, pair, n))[:, None]
         at = np.arange(n)[:, None] + c["position_offset"]

@@ -7,6 +7,10 @@ namespace tx {
 namespace {
 
 // out = dropout(table[ids] * scale + positions[position])
+TX_DEVICE bool is_blank(const Blank& blank, int32_t id, int64_t row) {
+  return id == blank.id || (blank.rows && blank.rows[row]);
+}
+
 template <class T>
 struct Embed {
   static constexpr int at_once = 2;
@@ -16,7 +20,8 @@ struct Embed {
     RowMask mask;
     float scale;
   };
-  const int32_t *ids, *cut;
+  const int32_t* ids;
+  Blank blank;
   Matrix table, positions, out;
   Dropout drop;
   float scale;
@@ -29,7 +34,7 @@ struct Embed {
       in.place =
           read_octet(row_of<float>(positions, drop.keys.position[i]) + column, count, packed);
     in.mask.read(drop, i);
-    in.scale = cut && cut[i] ? 0.0f : scale;
+    in.scale = is_blank(blank, ids[i], i) ? 0.0f : scale;
   }
   TX_DEVICE void finish(int64_t i, int64_t column, int count, const Loaded& in,
                         float (&value)[octet]) const {
@@ -54,7 +59,7 @@ struct AddRows {
   bool packed;
   const uint32_t* keys;   // by row
   const uint32_t* order;  // rows, by rising key and then by row
-  const int32_t* cut;     // by row, adds nothing if not 0; may be null
+  Blank blank;            // rows that add nothing
   uint32_t *start, *end;  // by key, of the keys that occur
   float* partial;         // (blocks_of(rows, chunk_rows), D)
 
@@ -84,7 +89,7 @@ TX_DEVICE void add_places(const AddRows& p, int64_t first, int64_t last, int64_t
       const int64_t row = p.order[i + k];
       in[k] = read_octet(row_of<T>(p.dout, row) + column, count, p.packed);
       mask[k].read(p.drop, row);
-      scale[k] = p.cut && p.cut[row] ? 0.0f : p.scale;
+      scale[k] = is_blank(p.blank, int32_t(p.keys[row]), row) ? 0.0f : p.scale;
     }
 #pragma unroll
     for (int k = 0; k < at_once; ++k) {
@@ -140,7 +145,7 @@ __global__ void __launch_bounds__(warps* warp_size) add_partial(AddRows p) {
 }
 
 // `order` may be null.
-void add_rows(Cuda::State& state, const uint32_t* keys, const uint32_t* order, const int32_t* cut,
+void add_rows(Cuda::State& state, const uint32_t* keys, const uint32_t* order, const Blank& blank,
               Matrix dout, double scale, const Dropout& drop, Matrix to) {
   const int64_t rows = dout.rows, tiles = blocks_of(dout.cols, warp_size * octet);
   if (rows == 0) return;
@@ -157,7 +162,7 @@ void add_rows(Cuda::State& state, const uint32_t* keys, const uint32_t* order, c
                   all_packed(dout, to),
                   keys,
                   order,
-                  cut,
+                  blank,
                   reinterpret_cast<uint32_t*>(scratch),
                   reinterpret_cast<uint32_t*>(scratch + ends),
                   reinterpret_cast<float*>(scratch + 2 * ends)};
@@ -171,23 +176,23 @@ void add_rows(Cuda::State& state, const uint32_t* keys, const uint32_t* order, c
 
 }  // namespace
 
-void Cuda::embed(const int32_t* ids, const int32_t* cut, Matrix table, double scale,
+void Cuda::embed(const int32_t* ids, const Blank& blank, Matrix table, double scale,
                  Matrix positions, const Dropout& drop, Matrix out) {
   const Timed timed(*state_, "embedding", traffic(out));
   with_type(out.dtype, [&](auto t) {
     const bool packed = all_packed(table, positions, out);
-    const Embed<decltype(t)> op{ids, cut, table, positions, out, drop, float(scale), packed};
+    const Embed<decltype(t)> op{ids, blank, table, positions, out, drop, float(scale), packed};
     pass(*state_, op, out.rows, out.cols);
   });
 }
 
-void Cuda::embed_backward(const int32_t* ids, const int32_t* by_id, const int32_t* cut, Matrix dout,
+void Cuda::embed_backward(const int32_t* ids, const int32_t* by_id, const Blank& blank, Matrix dout,
                           double scale, const Dropout& drop, Matrix dtable, Matrix dpositions) {
   const Timed timed(*state_, "embedding, backward", traffic(dout));
   const auto keys = [](const int32_t* x) { return reinterpret_cast<const uint32_t*>(x); };
-  add_rows(*state_, keys(ids), keys(by_id), cut, dout, scale, drop, dtable);
+  add_rows(*state_, keys(ids), keys(by_id), blank, dout, scale, drop, dtable);
   if (!dpositions.empty())
-    add_rows(*state_, drop.keys.position, nullptr, nullptr, dout, 1, drop, dpositions);
+    add_rows(*state_, drop.keys.position, nullptr, Blank{}, dout, 1, drop, dpositions);
 }
 
 }  // namespace tx

@@ -87,6 +87,10 @@ std::string bart_name(const std::string& ours);
 // The same in Llama, for all weights: "model.layers.0.mlp.up_proj.weight" for "...ffn.in_proj...".
 std::string llama_name(const std::string& ours);
 
+// The same in Marian's own files, except embeddings and output: "encoder_l1_self_Wq" for
+// "encoder.layers.0.self_attn.q_proj.weight".
+std::string marian_name(const std::string& ours, bool pre_norm);
+
 // DataError if the first of these tensors that exists has fewer rows, before they are allocated.
 void check_rows(const ForeignTensors& from, const std::vector<std::string>& names, int64_t rows);
 

@@ -15,9 +15,6 @@
 
 namespace tx {
 
-namespace {
-
-// "encoder_l1_self_Wq" for "encoder.layers.0.self_attn.q_proj.weight".
 std::string marian_name(const std::string& ours, bool pre_norm) {
   static const std::map<std::string, std::string> products = {
       {"self_attn.q_proj", "self_@q"},     {"self_attn.k_proj", "self_@k"},
@@ -45,6 +42,8 @@ std::string marian_name(const std::string& ours, bool pre_norm) {
   std::string name = products.at(part);
   return prefix + name.replace(name.find('@'), 1, bias ? "b" : "W");
 }
+
+namespace {
 
 // The operations around a sub-layer, such as "dan" (dropout, add, norm), without dropout.
 std::string steps_of(const FamilyConfig& c, const char* key, const char* otherwise) {

@@ -32,3 +32,49 @@ train_small bare --vocab bpe.model --norm-type none
 refused 'cannot be converted to MarianMT: it was trained with --norm-type none' bare
 train_small words --norm-position post
 refused 'cannot be converted to MarianMT: its vocabulary is a word list' words
+
+# A recurrent model becomes one of Marian's own, or for Firefox, and comes back; with 8 bits as the
+# same whole numbers.
+tx-bpe train --vocab-size 272 -o even.model train.src train.tgt 2> /dev/null
+bin() { # NAME OPTION...
+  name=$1
+  shift
+  train_small "$name" --vocab even.model --decoder-memory ssru --positions fairseq --d-model 64 --d-ff 64 "$@"
+}
+bin student --attention-bias --output-bias --norm-position post --activation relu
+expect_status 0 tx-convert --to marian -o own student
+expect_stderr_contains 'tx-convert: wrote own, a directory for Marian'
+expect_same own/vocab.spm even.model
+expect_status 0 tx-convert -q -o back.safetensors own
+# Marian's softmax lacks <pad> and <s>, 2 of 272 tokens of this untrained model: 0.0074 a token.
+for model in student back.safetensors; do
+  tx-decode -q -m $model --precision fp32 --tgt train.tgt train.src | cut -f 2 > "$model.log_p"
+done
+paste student.log_p back.safetensors.log_p | awk '
+  { d = $2 - $1; if (d < 0.01 || d > 0.1) bad = 1 } END { exit bad || NR != 60 }' ||
+  fail "log P differs: $(paste student.log_p back.safetensors.log_p | head -n 3)"
+expect_status 0 tx-convert --to firefox -o three student
+expect_stderr_contains 'tx-convert: wrote three, a directory for Bergamot, the engine of Firefox'
+expect_status 0 tx-convert -q -o eight.safetensors three
+expect_status 0 tx-decode -m eight.safetensors --describe
+expect_stdout_contains 'decoder.layers.0.recurrence.in_proj.weight         64 x 64  int8'
+expect_status 0 tx-convert -q --to firefox -o again3 eight.safetensors
+cmp -l three/model.intgemm8.bin again3/model.intgemm8.bin > bytes || true  # multipliers are rounded
+[ "$(wc -l < bytes)" -le 16 ] || fail "whole numbers differ: $(cat bytes)"
+bin plain --norm-position pre --activation silu --tie none
+expect_status 0 tx-convert -q --to marian -o pre_own plain
+expect_status 0 tx-convert -q -o pre_back.safetensors pre_own
+
+unfit() { # TEXT OPTION...
+  text=$1
+  shift
+  rm -rf unfit
+  bin unfit "$@"
+  expect_status 1 tx-convert --to firefox -o none unfit
+  expect_stderr_contains "cannot be converted to Firefox's format: $text"
+  expect_no_file none
+}
+unfit 'its d_ff is 72, which must be a multiple of 64' --d-ff 72
+unfit 'its positions are sinusoid; train with --positions fairseq' --positions sinusoid
+unfit 'it uses RMSNorm' --norm-type rms
+unfit 'its decoder begins with <s>, but Marian' --decoder-memory attention

@@ -60,7 +60,7 @@ void check_forward(const Problem& p) {
     const Matrix out = run.output(p.rows, p.width, p.t);
     const tx::Dropout drop = run.dropout(p.drop);
     const int32_t* ids = run.array(p.ids);
-    run.call([&](auto& b) { b.embed(ids, nullptr, table, p.scale, positions, drop, out); });
+    run.call([&](auto& b) { b.embed(ids, {}, table, p.scale, positions, drop, out); });
     run.keep(out);
   });
   check_close(got[0], naive(p), p.t);
@@ -85,7 +85,7 @@ void check_backward(const Problem& p) {
       // Without learned positions, the rows are sorted by id beforehand.
       const int32_t* by_id = learned ? nullptr : run.array(sorted_rows(p.ids));
       run.call([&](auto& b) {
-        b.embed_backward(ids, by_id, nullptr, dout, p.scale, drop, dtable, dpositions);
+        b.embed_backward(ids, by_id, {}, dout, p.scale, drop, dtable, dpositions);
       });
       run.keep(dtable);
       if (learned) run.keep(dpositions);
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(dropping_everything_gives_zero) {
       const Matrix positions = run.input(p.positions, sum_type(p.t));
       const tx::Dropout drop = run.dropout(p.drop);
       const int32_t* ids = run.array(p.ids);
-      run.call([&](auto& b) { b.embed(ids, nullptr, table, p.scale, positions, drop, out); });
+      run.call([&](auto& b) { b.embed(ids, {}, table, p.scale, positions, drop, out); });
       run.keep(out);
     });
     check_close(got[0], Dense(p.rows, p.width), {0, 0});
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(no_rows) {
     const tx::Dropout drop = run.dropout(p.drop);
     const int32_t* ids = run.array(p.ids);
     run.call([&](auto& b) {
-      b.embed_backward(ids, nullptr, nullptr, dout, p.scale, drop, dtable, Matrix{});
+      b.embed_backward(ids, nullptr, {}, dout, p.scale, drop, dtable, Matrix{});
     });
     run.keep(dtable);
   });
@@ -165,8 +165,8 @@ BOOST_AUTO_TEST_CASE(ids_of_tokens_elsewhere) {
       const tx::Dropout drop = run.dropout(p.drop);
       const int32_t* ids = run.array(p.ids);
       run.call([&](auto& b) {
-        b.embed(ids, nullptr, table, p.scale, positions, drop, to);
-        b.embed_backward(ids, nullptr, nullptr, dout, p.scale, drop, sums, places);
+        b.embed(ids, {}, table, p.scale, positions, drop, to);
+        b.embed_backward(ids, nullptr, {}, dout, p.scale, drop, sums, places);
       });
       for (const Matrix& m : {to, sums, places}) run.keep(m);
     });
@@ -177,17 +177,16 @@ BOOST_AUTO_TEST_CASE(ids_of_tokens_elsewhere) {
 }
 #endif
 
-// Cut rows have positions only, and add nothing to the table.
-BOOST_AUTO_TEST_CASE(cut_rows) {
+// Blank rows have positions only, and add nothing to the table.
+BOOST_AUTO_TEST_CASE(blank_rows) {
   for (const DType t : dtypes()) {
     Problem p(t, 130, 40, 0.1);
     std::vector<int32_t> cut(p.ids.size());
     for (size_t i = 0; i < cut.size(); i += 3) cut[i] = 1;
     Problem without = p;
-    for (size_t i = 0; i < cut.size(); i += 3) {
-      const int32_t none = words - 1;  // a row of zeros
-      without.ids[i] = none;
-    }
+    const int32_t blank = p.ids[1], none = words - 1;  // `none`: a row of zeros
+    for (size_t i = 0; i < cut.size(); ++i)
+      if (cut[i] || p.ids[i] == blank) without.ids[i] = none;
     for (int64_t j = 0; j < p.width; ++j) p.table(words - 1, j) = without.table(words - 1, j) = 0;
     const auto run_with = [&](const Problem& problem, bool cuts) {
       return run_layouts([&](Run& run) {
@@ -197,7 +196,7 @@ BOOST_AUTO_TEST_CASE(cut_rows) {
         const Matrix places = run.inout(p.dpositions, sum_type(t));
         const tx::Dropout drop = run.dropout(p.drop);
         const int32_t* ids = run.array(problem.ids);
-        const int32_t* which = cuts ? run.array(cut) : nullptr;
+        const tx::Blank which{cuts ? run.array(cut) : nullptr, cuts ? blank : -1};
         run.call([&](auto& b) {
           b.embed(ids, which, table, p.scale, positions, drop, to);
           b.embed_backward(ids, nullptr, which, dout, p.scale, drop, sums, places);
@@ -222,7 +221,7 @@ BOOST_AUTO_TEST_CASE(rows_do_not_depend_on_other_rows) {
       const Matrix positions = run.input(p.positions, sum_type(t));
       const tx::Dropout drop = run.dropout(p.drop.slice(first, count));
       const int32_t* ids = run.array(part_of(p.ids, first, count));
-      run.call([&](auto& b) { b.embed(ids, nullptr, table, p.scale, positions, drop, out); });
+      run.call([&](auto& b) { b.embed(ids, {}, table, p.scale, positions, drop, out); });
       run.keep(out);
     });
   }
@@ -245,7 +244,7 @@ BOOST_AUTO_TEST_CASE(int8_table) {
       positions[size_t(i)] = float(p.positions(i / width, i % width));
     tx::RowKeys keys;
     keys.position = p.drop.position.data();
-    cpu.embed(p.ids.data(), nullptr, table, p.scale,
+    cpu.embed(p.ids.data(), {}, table, p.scale,
               tx::matrix(positions.data(), DType::f32, longest, width),
               tx::dropout(0, 0, 0, nullptr, keys), tx::matrix(out.data(), DType::f32, 20, width));
     for (int64_t i = 0; i < 20; ++i) {
