@@ -9,7 +9,9 @@
 # NBEST=8  outputs of a line, which is also the size of the beam
 # STEPS=7000  BASE="--preset modern --encoder-layers 6 --decoder-layers 2"  of the students, averages
 #             of the last 10 checkpoints. One learns the outputs, the other, for comparison, the
-#             references.
+#             references. For Firefox, its tiny shape: BASE="--preset small --d-model 256 --d-ff 1536
+#             --heads 8 --encoder-layers 6 --decoder-layers 2 --decoder-memory ssru --positions
+#             fairseq --attention-bias --output-bias". A recurrent student is also DIR/firefox.
 # TEACHERS="--beam 5 --alpha 1"  options of tx-decode with the teachers
 # Columns: score, lines per second on one thread without start-up, megabytes of the model files.
 set -eu
@@ -53,6 +55,10 @@ done
     -o "$dir/shortlist.new"
   mv "$dir/shortlist.new" "$dir/shortlist"
 }
+
+case $BASE in
+  *ssru*) [ -e "$dir/firefox" ] || tx-convert -q --to firefox -o "$dir/firefox" "$dir/student.safetensors" ;;
+esac
 
 # row NAME FILES OPTION...: translates TEST; the time without that of an empty text,
 # "?" below 0.1 s.

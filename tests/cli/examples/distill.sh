@@ -8,8 +8,8 @@ for seed in 1 2; do
 done
 distill() {
   sh "$TX_SOURCE/examples/distill.sh" . out "teacher-1.safetensors teacher-2.safetensors" \
-    VALID=valid TEST=test FORM= VOCAB=300 SCORE='--metric chrf' TEACHERS='--beam 2' NBEST=3 STEPS=20 \
-    BASE='--preset toy --decoder-layers 1 --threads 1' "$@"
+    VALID=valid TEST=test FORM= VOCAB=304 SCORE='--metric chrf' TEACHERS='--beam 2' NBEST=3 STEPS=20 \
+    BASE='--preset toy --decoder-layers 1 --threads 1 --decoder-memory ssru --positions fairseq' "$@"
 }
 expect_status 0 distill
 cp "$TX_LAST/stdout" table
@@ -26,6 +26,7 @@ for n in 1 77 200; do
 done
 [ "$(grep -c '^| .* | [0-9.]* ± [0-9.]* | [0-9?]* | [0-9.]* |$' table)" -eq 6 ] || fail "$(cat table)"
 cmp -s out/student.int8 out/without.int8 && fail 'both students are the same'
+[ -s out/firefox/model.intgemm8.bin ] || fail 'no files for Firefox'
 expect_status 0 distill
 cut -d '|' -f 2,3,5 table > expected
 cut -d '|' -f 2,3,5 "$TX_LAST/stdout" > again
