@@ -80,8 +80,8 @@ void Run::build_scorer(const MakeTranslationScorer& make) {
 
 // Rank 0 determines which batches fit and which algorithms are fastest.
 void Run::build_step(size_t program, const Log& log) {
-  const size_t kept =
-      whole_ ? 3 * size_t(whole_->fp32_weights().cols) * size_of(whole_->dtype()) : 0;
+  const Matrix weights = whole_ ? whole_->fp32_weights() : Matrix{};
+  const size_t kept = 3 * size_t(weights.cols) * size_of(weights.dtype);  // with optimizer state
   const PlannedRun planned{backend_,
                            *trained_,
                            *transformer_,

@@ -88,3 +88,17 @@ refused '--tensor-parallel 2 is not supported with --valid-metric bleu' 2 2 --va
   --valid-tgt valid.de --valid-metric bleu
 expect_status 2 on_parts 3 3 -o refused
 expect_stderr_contains '--tensor-parallel 3 does not divide --heads 4'
+
+# Rank 0 also holds the whole model, with fp32 weights for any precision: its plan counts them.
+small_train --precision bf16 --describe > /dev/null 2>&1 || exit 0 # not supported here
+[ "$TX_SANITIZE" != ON ] || exit 0                                # the sanitizers use more memory
+on_parts 2 2 --precision bf16 --d-model 512 --d-ff 2048 --layers 3 --batch-tokens 600 --steps 2 \
+  --save-every 2 -o wide 2> run.log &
+job=$!
+while kill -0 $job 2> /dev/null && [ -z "$(rank_process 0)" ]; do sleep 0.05; done
+watch_memory "$(rank_process 0)"
+wait $job || fail "$(cat run.log)"
+planned=$(sed -n 's/.*memory plan: \([0-9]*\)\.[0-9] MiB.*/\1/p' run.log)
+echo "planned $planned MiB, used $((peak / 1024)) MiB"
+[ $((peak * 10)) -le $((planned * 1024 * 11)) ] && [ $((peak * 10)) -ge $((planned * 1024 * 9)) ] ||
+  fail "rank 0: planned $planned MiB, used $((peak / 1024)) MiB"
