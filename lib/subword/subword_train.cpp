@@ -111,7 +111,8 @@ std::string quoted(const std::vector<std::string>& values) {
   return out;
 }
 
-// Memory that SentencePiece's threads need: a failed allocation would end the process.
+// Memory for the threads in which SentencePiece normalises words, by default 16: their stacks, and
+// an estimate of their copies of the words. A failed allocation there would end the process.
 size_t thread_bytes(const WordCounts& counts) {
   constexpr size_t threads = 16, fixed_bytes = size_t(16) << 20;
   size_t stack = 0, words = 0;
@@ -148,7 +149,7 @@ std::string train_subword(const WordCounts& counts, const SubwordTraining& optio
   Counts lines(counts);
   if (lines.empty()) throw DataError("the text has no words");
   std::string bytes;
-  // The file holds these settings, so the number of threads is not set (one is used anyway).
+  // num_threads is not set: the file would hold it, and only the normalisation has several threads.
   std::unordered_map<std::string, std::string> settings = {
       {"model_type", "bpe"},
       {"vocab_size", std::to_string(options.vocab_size)},

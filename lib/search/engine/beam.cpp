@@ -140,9 +140,12 @@ bool Beam::can_improve() const {
 }
 
 // Hypotheses that cannot win rank below all that can, so that removing them leaves the others'
-// places unchanged. Where ranks are not those of log P they stay.
+// places unchanged. They stay where ranks are not those of log P, and in a group of a DiverseBeam,
+// whose later groups avoid the tokens of all its open hypotheses.
 void Beam::drop_losers() {
-  if (source_ || !avoided_.empty() || nbest_ == width_) return;
+  const bool by_log_p = !source_ && avoided_.empty();
+  const bool returns_all = nbest_ == width_;  // as a group does
+  if (!by_log_p || returns_all) return;
   while (!open_.empty() && !can_win(open_.back().log_p)) {
     open_.pop_back();
     rows_.pop_back();

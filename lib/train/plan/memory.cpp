@@ -35,8 +35,12 @@ MemoryPlan plan_memory(const PlannedRun& run, const std::vector<int>& capacities
   m.scratch = backend->scratch_bytes();
   size_t rows = 0;
   for (int capacity : capacities) rows += size_t(capacity);
-  m.batch = rows * 2 * (4 * 4 * size_t(options.passes()) + 2 * 4 * size_t(accumulate));
-  if (!options.guided_alignment.empty()) m.batch += rows * 2 * 4 * 5;  // as DeviceBatch estimates
+  // Estimates in 32-bit integers per row. DeviceBatch has ids, rows by id, pair and position for
+  // each pass, and for alignments a start and about 4 columns, all in host and device memory. The
+  // packed batches are those of this step and of the next.
+  const size_t uploaded = 4 * size_t(options.passes()) + (options.guided_alignment.empty() ? 0 : 5);
+  const size_t packed = 2 * size_t(accumulate);
+  m.batch = rows * 2 * sizeof(int32_t) * (uploaded + packed);
   const ModelConfig& config = transformer.config();
   const int64_t width = config.sinusoids() ? config.d_model : config.rotary() ? config.d_k : 0;
   m.batch += size_t(transformer.longest() * width) * full;

@@ -148,7 +148,9 @@ void Session::go_back(int64_t step, const Json& line) {
   progress_.write(line);
 }
 
-// A broken update shows in the next step's loss: until one is finite, an older checkpoint is kept.
+// The weights of steps before the returned one are known to be good: the loss of a later step was
+// finite. After `broken` losses in a row that were not, the weights before them are in doubt. A run
+// that has reached its limit has no later step: its weights count as good if its last loss was.
 int64_t Session::good_before() const {
   const int broken = spikes_.not_finite();
   return !limit_reached().empty() && broken == 0 ? state_.step + 1 : state_.step - broken;
