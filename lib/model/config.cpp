@@ -251,7 +251,7 @@ class FieldDescriber {
 
 }  // namespace
 
-void ModelOptions::describe(Options& options) {
+void describe_model(Options& options, ModelConfig& config, int& layers) {
   options.group("Model");
   options.add("--layers", layers, "N", "layers of each stack")
       .range(1, 1000)
@@ -269,23 +269,6 @@ void ModelOptions::describe(Options& options) {
               {"--rotary-scaling", "ntk"},
               {"--rotary-scaling", "llama3"}});
   options.at("max-positions").needs({{"--positions", "learned"}});
-}
-
-void ModelOptions::apply_layers(const Options& options) {
-  if (layers == 0) return;
-  if (options.given("layers") && options.given("encoder-layers") && options.given("decoder-layers"))
-    throw UsageError("--layers cannot be used with both --encoder-layers and --decoder-layers");
-  if (!options.given("encoder-layers")) config.sides.front().layers = layers;
-  if (!options.given("decoder-layers")) config.sides.back().layers = layers;
-  layers = 0;  // config.json holds the layers of each stack
-}
-
-bool ModelOptions::size_given(const Options& options) const {
-  bool given = options.chosen("layers");
-  visit_fields(config, [&](const ConfigField& field, const auto&) {
-    given = given || (field.size && options.chosen(std::string(field.option).substr(2)));
-  });
-  return given;
 }
 
 }  // namespace tx

@@ -269,16 +269,7 @@ void visit_fields(Config& c, Visit&& visit) {
         c.causal_mask);
 }
 
-// The options of a model's configuration (--layers, --d-model, ...). `layers` is the option
-// --layers, which sets all stacks; apply_layers(), to be called after parsing, moves it to
-// `config`.
-struct ModelOptions {
-  ModelConfig config;
-  int layers = 0;
-  void describe(Options& options);
-  void apply_layers(const Options& options);
-  // Whether the command line has an option with ConfigField::size.
-  bool size_given(const Options& options) const;
-};
+// The options of a model's configuration (--d-model, ...), and --layers, for all stacks.
+void describe_model(Options& options, ModelConfig& config, int& layers);
 
 }  // namespace tx

@@ -368,7 +368,7 @@ void TrainOptions::describe(Options& o) {
   describe_data(o, *this);
   describe_run(o, *this);
   describe_validation(o);
-  model.describe(o);
+  describe_model(o, model, layers);
   describe_kind(o, kind);
   describe_optimisation(o, *this);
   describe_guidance(o);

@@ -9,7 +9,7 @@
 namespace tx {
 
 void TrainOptions::apply_preset(Preset which) {
-  ModelConfig& c = model.config;
+  ModelConfig& c = model;
   preset = which;
   if (which == Preset::big) {
     c.d_model = 1024;
@@ -82,16 +82,16 @@ void TrainOptions::apply_preset(Preset which) {
 }
 
 ModelConfig TrainOptions::model_config() const {
-  ModelConfig c = model.config;
+  ModelConfig c = model;
   c.set_kind(kind);
-  if (kind == ModelKind::decoder) c.sides = {model.config.sides.back()};
+  if (kind == ModelKind::decoder) c.sides = {model.sides.back()};
   return c;
 }
 
 void TrainOptions::take_model(const ModelConfig& of) {
-  model.config = of;
-  model.config.set_kind(ModelKind::encoder_decoder);
-  model.config.sides = {of.sides.front(), of.sides.back()};
+  model = of;
+  model.set_kind(ModelKind::encoder_decoder);
+  model.sides = {of.sides.front(), of.sides.back()};
   kind = of.kind;
 }
 
@@ -105,7 +105,7 @@ int BatchTokens::number(int automatic) const {
 
 TrainOptions::GuidedHead TrainOptions::guided() const {
   if (guided_alignment.empty()) return {};
-  const int layers = model.config.target().layers, heads = model.config.heads;
+  const int layers = model.target().layers, heads = model.heads;
   if (guided_head.empty()) return {layers - 1, 0};
   uint32_t layer = 0, head = 0;
   std::string_view rest = guided_head;

@@ -65,7 +65,8 @@ struct SpikeOptions {
 
 struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
   Named<ModelKind> kind = ModelKind::encoder_decoder;
-  ModelOptions model;  // both sides, since options set either; see model_config()
+  ModelConfig model;  // both sides, since options set either; see model_config()
+  int layers = 0;     // of both stacks; 0 after resolve(), which moves it to `model`
   Named<Preset> preset = Preset::automatic;
   std::string config, resume, init, replay;
 

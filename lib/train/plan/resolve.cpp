@@ -1,6 +1,7 @@
 #include "lib/train/plan/resolve.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/backend.h"
 #include "lib/base/error.h"
@@ -23,6 +24,16 @@ struct Bound {
     parser.take_origins(given);
   }
 };
+
+void apply_layers(TrainOptions& o, const Options& given) {
+  const int layers = std::exchange(o.layers, 0);  // config.json holds the layers of each stack
+  if (layers == 0) return;
+  const bool encoder = given.given("encoder-layers"), decoder = given.given("decoder-layers");
+  if (encoder && decoder)
+    throw UsageError("--layers cannot be used with both --encoder-layers and --decoder-layers");
+  if (!encoder) o.model.sides.front().layers = layers;
+  if (!decoder) o.model.sides.back().layers = layers;
+}
 
 // Rejects values that would divide by 0 or make every update 0.
 void check_numbers(const TrainOptions& o, const Options& given) {
@@ -161,12 +172,16 @@ bool is_fine_tuning(const TrainOptions& options) {
 bool preset_is_open(const TrainOptions& options, const Options& given) {
   if (is_fine_tuning(options)) return true;
   if (options.preset != Preset::automatic || !options.resume.empty()) return false;
-  return !options.model.size_given(given);
+  bool sized = given.chosen("layers");
+  visit_fields(options.model, [&](const ConfigField& field, const auto&) {
+    sized = sized || (field.size && given.chosen(std::string(field.option).substr(2)));
+  });
+  return !sized;
 }
 
 TrainOptions resolve(TrainOptions o, const Options& given) {
   check_numbers(o, given);
-  o.model.apply_layers(given);
+  apply_layers(o, given);
   if (o.preset != Preset::automatic) {
     if (!steps_by_minutes(o, given)) o = fit_schedule(o, given);
     Bound(o, given).parser.check();

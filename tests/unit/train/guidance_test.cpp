@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(without_links_or_guidance_a_step_is_as_before) {
 
 BOOST_AUTO_TEST_CASE(the_head_is_the_first_of_the_last_layer_or_the_one_named) {
   TrainOptions o;
-  o.model.config.set_layers(3);
+  o.model.set_layers(3);
   BOOST_TEST(o.guided().layer == -1);
   o.guided_alignment = "links";
   BOOST_TEST((o.guided().layer == 2 && o.guided().head == 0));

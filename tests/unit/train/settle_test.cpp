@@ -158,7 +158,7 @@ BOOST_FIXTURE_TEST_CASE(the_batch_is_fixed_before_the_length, PackingFixture) {
 // The options describe an encoder and a decoder; a model of one stack takes only its own side.
 BOOST_AUTO_TEST_CASE(options_of_both_sides_make_models_of_every_kind) {
   TrainOptions options;
-  options.model.config.sides = {{10, 2}, {10, 3}};
+  options.model.sides = {{10, 2}, {10, 3}};
   for (const auto& [kind, layers] :
        {std::pair(ModelKind::decoder, 3), std::pair(ModelKind::encoder, 2)}) {
     options.kind = kind;
