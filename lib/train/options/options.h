@@ -38,32 +38,7 @@ struct BatchTokens {
   std::string text;
 };
 
-// Sections of TrainOptions, for classes that read no other option.
-struct SaveOptions {
-  int keep = 5;               // checkpoints kept besides the best
-  int64_t save_every = 1000;  // steps; 0: only save_minutes
-  double save_minutes = 0;    // minutes between saves; 0: only save_every
-};
-
-struct ValidOptions {
-  int patience = 0;  // validations without improvement before a run ends; 0: never
-  std::vector<std::string>
-      valid_metric;            // at least one after resolve(); the first selects the best model
-  std::string valid_command;   // selects it instead, if not empty
-  int64_t valid_lines = 1000;  // translated for bleu and chrf; 0: all
-  int64_t valid_every = 0;     // 0: at every save
-  double valid_timeout = 0;    // seconds; 0: no limit
-};
-
-struct SpikeOptions {
-  Named<OnSpike> on_spike = OnSpike::log;
-  double spike_threshold = 6;  // standard deviations; 0: off
-  int spike_window = 100;      // steps
-  double spike_floor = 0.1;    // see SpikeDetector
-  int max_skips = 20;          // consecutive non-finite steps before a run ends; 0: never
-};
-
-struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
+struct TrainOptions {
   Named<ModelKind> kind = ModelKind::encoder_decoder;
   ModelConfig model;  // both sides, since options set either; see model_config()
   int layers = 0;     // of both stacks; 0 after resolve(), which moves it to `model`
@@ -85,9 +60,25 @@ struct TrainOptions : SaveOptions, ValidOptions, SpikeOptions {
   std::string out;
   int64_t steps = 100000, epochs = 0;  // 0: no limit
   double minutes = 0;
+  int keep = 5;               // checkpoints kept besides the best
+  int64_t save_every = 1000;  // steps; 0: only save_minutes
+  double save_minutes = 0;    // minutes between saves; 0: only save_every
   int64_t log_every = 100;
   bool log_gradients = false;
   double log_seconds = 30;
+
+  int patience = 0;  // validations without improvement before a run ends; 0: never
+  std::vector<std::string> valid_metric;  // not empty after resolve(); the first selects the best
+  std::string valid_command;   // selects it instead, if not empty
+  int64_t valid_lines = 1000;  // translated for bleu and chrf; 0: all
+  int64_t valid_every = 0;     // 0: at every save
+  double valid_timeout = 0;    // seconds; 0: no limit
+
+  Named<OnSpike> on_spike = OnSpike::log;
+  double spike_threshold = 6;  // standard deviations; 0: off
+  int spike_window = 100;      // steps
+  double spike_floor = 0.1;    // see SpikeDetector
+  int max_skips = 20;          // consecutive non-finite steps before a run ends; 0: never
 
   uint64_t seed = 1;
   int threads = 0;  // 0: as many as this process may use

@@ -16,7 +16,7 @@
 namespace tx {
 
 Checkpointer::Checkpointer(const RunDirectory& run, const Parameters& parameters,
-                           const Vocabularies& vocabularies, const SaveOptions& options,
+                           const Vocabularies& vocabularies, const TrainOptions& options,
                            const Json& config, Saved saved, Saver::Gather gather, Clock clock)
     : run_(run),
       parameters_(parameters),

@@ -60,7 +60,7 @@ class Checkpointer {
   // finish_save() calls `saved` for each save that succeeded. The references outlive this, but for
   // `config`: config.json, with the earlier values of --save-every. `gather`: see Saver.
   Checkpointer(const RunDirectory& run, const Parameters& parameters,
-               const Vocabularies& vocabularies, const SaveOptions& options, const Json& config,
+               const Vocabularies& vocabularies, const TrainOptions& options, const Json& config,
                Saved saved, Saver::Gather gather = {}, Clock clock = steady_seconds);
 
   // Whether --save-minutes have passed since the last save.
@@ -113,7 +113,7 @@ class Checkpointer {
   const RunDirectory& run_;
   const Parameters& parameters_;
   const Vocabularies& vocabularies_;
-  const SaveOptions& options_;
+  const TrainOptions& options_;
   // Earlier values of --save-every, in order, each with the last step it applied to.
   struct Former {
     int64_t until, every;

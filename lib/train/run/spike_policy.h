@@ -53,7 +53,7 @@ struct SpikeDecision {
 
 class SpikePolicy {
  public:
-  explicit SpikePolicy(const SpikeOptions& options)  // must outlive it
+  explicit SpikePolicy(const TrainOptions& options)  // must outlive it
       : options_(options),
         spikes_(options.spike_threshold, options.spike_window, options.spike_floor) {}
 
@@ -75,7 +75,7 @@ class SpikePolicy {
   SpikeDecision skip(int64_t step);
   void choose_flight(SpikeDecision& decision, int64_t step);
 
-  const SpikeOptions& options_;
+  const TrainOptions& options_;
   SpikeDetector spikes_;
   int64_t incidents_ = 0;
   int64_t incident_step_ = 0;     // step of the last incident

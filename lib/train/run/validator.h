@@ -27,7 +27,7 @@ class Validator {
   using Translate = std::function<std::optional<std::vector<double>>()>;
 
   // The options are resolved and outlive it. `text`: of a language model, for figures per word.
-  explicit Validator(const ValidOptions& options, const TextTally& text = {})
+  explicit Validator(const TrainOptions& options, const TextTally& text = {})
       : options_(options), text_(text) {}
 
   // The criterion as text: "loss", "bleu of 1000 lines", "command: COMMAND".
@@ -87,7 +87,7 @@ class Validator {
   double score(const Validation& found) const;
   void update_best(int64_t step, double score, bool due);
 
-  const ValidOptions& options_;
+  const TrainOptions& options_;
   TextTally text_;
   Validation found_;
   int64_t step_ = -1;  // of found_

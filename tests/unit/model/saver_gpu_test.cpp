@@ -82,7 +82,8 @@ BOOST_AUTO_TEST_CASE(a_save_that_fails_behind_a_failed_run) {
   for (int64_t i = 4; i < parameters.config().target().vocabulary; ++i)
     words += "w" + std::to_string(i) + "\n";
   const Vocabularies vocabularies(parse_vocabulary(words, "words"), 2);
-  const SaveOptions options{5, 10, 0};
+  TrainOptions options;
+  options.save_every = 10;
   Checkpointer c(run, parameters, vocabularies, options, Json::object(), [](int64_t) {});
   const auto content = [](int64_t step) {
     return Checkpointer::Content{step, Json{{"step", step}}, Json{{"step", step}}, -1, 0};

@@ -24,11 +24,15 @@ struct Fixture {
   double now = 1000;
   std::vector<int64_t> told;
   Json config = Json::object();
-  std::deque<SaveOptions> options;
+  std::deque<TrainOptions> options;
 
-  Checkpointer make(const SaveOptions& of, Saver::Gather gather = {}) {
+  Checkpointer make(int keep, int64_t save_every, double save_minutes, Saver::Gather gather = {}) {
+    TrainOptions& of = options.emplace_back();
+    of.keep = keep;
+    of.save_every = save_every;
+    of.save_minutes = save_minutes;
     return Checkpointer(
-        run, model.parameters, vocabularies, options.emplace_back(of), config,
+        run, model.parameters, vocabularies, of, config,
         [this](int64_t step) { told.push_back(step); }, std::move(gather), [this] { return now; });
   }
   static Checkpointer::Content content(int64_t step, int64_t best = -1, int64_t good = 0) {
@@ -50,20 +54,20 @@ using Steps = std::vector<int64_t>;
 BOOST_FIXTURE_TEST_SUITE(checkpointer, Fixture)
 
 BOOST_AUTO_TEST_CASE(due_by_steps_or_by_the_clock) {
-  const Checkpointer steps = make({5, 10, 2});
+  const Checkpointer steps = make(5, 10, 2);
   BOOST_TEST((steps.due(10) && steps.due(20) && !steps.due(11)));
-  const Checkpointer clock = make({5, 0, 2});
+  const Checkpointer clock = make(5, 0, 2);
   BOOST_TEST((!clock.overdue() && !clock.due(10)));
   now += 120;
   BOOST_TEST((clock.overdue() && clock.due(11)));
   BOOST_TEST((steps.overdue() && !steps.due(11)));  // a safety save, not a scheduled one
-  const Checkpointer never = make({5, 10, 0});
+  const Checkpointer never = make(5, 10, 0);
   now += 1e6;
   BOOST_TEST(!never.overdue());
 }
 
 BOOST_AUTO_TEST_CASE(a_save_starts_the_clock_anew) {
-  Checkpointer c = make({5, 0, 1});
+  Checkpointer c = make(5, 0, 1);
   now += 60;
   BOOST_TEST(c.overdue());
   c.save(content(3));
@@ -71,7 +75,7 @@ BOOST_AUTO_TEST_CASE(a_save_starts_the_clock_anew) {
 }
 
 BOOST_AUTO_TEST_CASE(saved_models_are_linked_and_logged) {
-  Checkpointer c = make({5, 10, 0});
+  Checkpointer c = make(5, 10, 0);
   BOOST_TEST(c.saved() == -1);
   c.save(content(10, 10, 11));
   BOOST_TEST(whole(10));
@@ -86,7 +90,7 @@ BOOST_AUTO_TEST_CASE(saved_models_are_linked_and_logged) {
 }
 
 BOOST_AUTO_TEST_CASE(the_newest_of_the_schedule_stay_with_the_best_and_the_last_good_one) {
-  Checkpointer c = make({2, 10, 0});
+  Checkpointer c = make(2, 10, 0);
   for (const int64_t step : {0, 10, 20, 30, 35, 40}) c.save(content(step, 10, step + 1));
   BOOST_TEST(run.complete_steps() == (Steps{10, 30, 40}), boost::test_tools::per_element());
   c.save(content(45, 10, 35));  // by a signal; weights are only known good before step 35
@@ -98,13 +102,13 @@ BOOST_AUTO_TEST_CASE(the_newest_of_the_schedule_stay_with_the_best_and_the_last_
 
 BOOST_AUTO_TEST_CASE(a_former_schedule_counts_for_its_steps) {
   config["saves_before"] = {{{"until", 12}, {"every", 4}}, {{"until", 20}, {"every", 5}}};
-  Checkpointer c = make({3, 10, 0});
+  Checkpointer c = make(3, 10, 0);
   for (const int64_t step : {4, 8, 10, 15, 18, 20, 30}) c.save(content(step, -1, 0));
   BOOST_TEST(run.complete_steps() == (Steps{15, 20, 30}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_model_is_scored_between_its_model_and_its_state) {
-  Checkpointer c = make({5, 10, 0});
+  Checkpointer c = make(5, 10, 0);
   c.save_scored(content(10), [&](const Checkpointer::WriteState& write_state) {
     BOOST_TEST(file_exists(run.model(10)));
     BOOST_TEST(!file_exists(run.state(10)));
@@ -120,7 +124,7 @@ BOOST_AUTO_TEST_CASE(a_model_is_scored_between_its_model_and_its_state) {
 }
 
 BOOST_AUTO_TEST_CASE(a_save_that_fails_leaves_the_checkpoint_before_it) {
-  Checkpointer c = make({5, 10, 0});
+  Checkpointer c = make(5, 10, 0);
   c.save(content(10));
   const auto fail = [](const Checkpointer::WriteState&) { throw Error("no shell"); };
   BOOST_CHECK_THROW(c.save_scored(content(20), fail), Error);
@@ -142,7 +146,7 @@ BOOST_AUTO_TEST_CASE(a_save_that_fails_leaves_the_checkpoint_before_it) {
 
 BOOST_AUTO_TEST_CASE(a_save_that_cannot_begin_is_not_reported) {
   bool broken = false;
-  Checkpointer c = make({5, 10, 0}, [&] {
+  Checkpointer c = make(5, 10, 0, [&] {
     if (broken) throw Error("rank 1 is gone");
     return model.parameters.optimizer_state();
   });
@@ -160,7 +164,7 @@ BOOST_AUTO_TEST_CASE(a_save_that_cannot_begin_is_not_reported) {
 
 // For example, the write runs out of memory.
 BOOST_AUTO_TEST_CASE(a_save_that_fails_with_another_exception_leaves_no_half_checkpoint) {
-  Checkpointer c = make({5, 10, 0});
+  Checkpointer c = make(5, 10, 0);
   c.save(content(10));
   const auto fail = [](const Checkpointer::WriteState&) { throw std::bad_alloc(); };
   BOOST_CHECK_THROW(c.save_scored(content(20), fail), std::bad_alloc);
@@ -169,7 +173,7 @@ BOOST_AUTO_TEST_CASE(a_save_that_fails_with_another_exception_leaves_no_half_che
 }
 
 BOOST_AUTO_TEST_CASE(going_back_removes_what_came_later) {
-  Checkpointer c = make({5, 10, 0});
+  Checkpointer c = make(5, 10, 0);
   for (const int64_t step : {10, 20, 30}) c.save(content(step, 20));
   c.go_back(10, -1);
   BOOST_TEST(c.saved() == 10);
@@ -180,12 +184,12 @@ BOOST_AUTO_TEST_CASE(going_back_removes_what_came_later) {
 
 BOOST_AUTO_TEST_CASE(a_run_that_was_killed_before_its_links_gets_them) {
   {
-    Checkpointer c = make({5, 10, 0});
+    Checkpointer c = make(5, 10, 0);
     for (const int64_t step : {10, 20, 30}) c.save(content(step, 20));
   }
   run.unlink("last");
   run.unlink("best");
-  Checkpointer c = make({1, 10, 0});
+  Checkpointer c = make(1, 10, 0);
   c.resume(30, 20, 0, 2);  // the earlier value of --keep
   BOOST_TEST(c.saved() == 30);
   BOOST_TEST(link("last") == "model-30.safetensors");

@@ -32,11 +32,21 @@ StepRecord not_finite(int64_t number) {
   return record;
 }
 
+TrainOptions spike_options(OnSpike on_spike, int skips) {
+  TrainOptions options;
+  options.on_spike = on_spike;
+  options.spike_threshold = 2;
+  options.spike_window = 3;
+  options.spike_floor = 0;
+  options.max_skips = skips;
+  return options;
+}
+
 // A policy that owns its options.
-struct Policy : private SpikeOptions, public SpikePolicy {
+struct Policy : private TrainOptions, public SpikePolicy {
   explicit Policy(OnSpike on_spike, int skips = 20)
-      : SpikeOptions{on_spike, 2, 3, 0, skips},
-        SpikePolicy(static_cast<const SpikeOptions&>(*this)) {}
+      : TrainOptions(spike_options(on_spike, skips)),
+        SpikePolicy(static_cast<const TrainOptions&>(*this)) {}
   Policy(const Policy&) = delete;
 };
 

@@ -31,11 +31,15 @@ void two_nats(const Batch& batch, StepRecord& sums) {
 }  // namespace
 
 // A validator that owns its options.
-struct Judge : private ValidOptions, public Validator {
+struct Judge : private TrainOptions, public Validator {
   explicit Judge(std::vector<std::string> metrics, const std::string& command = "",
                  int validations = 0, int64_t lines = 0)
-      : ValidOptions{validations, std::move(metrics), command, lines},
-        Validator(static_cast<const ValidOptions&>(*this)) {}
+      : Validator(static_cast<const TrainOptions&>(*this)) {
+    valid_metric = std::move(metrics);
+    valid_command = command;
+    patience = validations;
+    valid_lines = lines;
+  }
   Judge(const Judge&) = delete;
 };
 
