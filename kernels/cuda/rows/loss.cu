@@ -10,21 +10,16 @@ struct RowLoss {
   int32_t correct, labels;
 };
 
-struct LossOptions {
-  int vocabulary;
-  double smoothing;
-  bool gradient;
-};
-
-TX_DEVICE RowLoss loss_of(const SoftmaxSums& sums, float label_logit, const LossOptions& o) {
+TX_DEVICE RowLoss loss_of(const SoftmaxSums& sums, float label_logit, int vocabulary,
+                          double smoothing) {
   const double log_sum = log(sums.exponentials);
   const double log_label = double(label_logit - sums.most) - log_sum;
   RowLoss row;
   row.nll = -log_label;
-  row.loss = -(1 - o.smoothing) * log_label;
-  if (o.smoothing > 0) {
-    const double log_all = sums.total - double(o.vocabulary) * log_sum;  // may be infinite
-    row.loss -= o.smoothing / double(o.vocabulary - 1) * (log_all - log_label);
+  row.loss = -(1 - smoothing) * log_label;
+  if (smoothing > 0) {
+    const double log_all = sums.total - double(vocabulary) * log_sum;  // may be infinite
+    row.loss -= smoothing / double(vocabulary - 1) * (log_all - log_label);
   }
   row.correct = label_logit >= sums.most;
   row.labels = 1;
@@ -39,8 +34,8 @@ TX_DEVICE void zero_columns(T* x, int64_t first, int64_t end) {
 
 // logits (T,Vp): one block per row; rows[i] is what row i adds, and its logits become the gradient.
 template <class T, bool packed, bool cached>
-__global__ void loss_rows(Matrix logits, const int32_t* labels, LossOptions o,
-                          const StepRecord* record, RowLoss* rows) {
+__global__ void loss_rows(Matrix logits, const int32_t* labels, int vocabulary, double smoothing,
+                          bool gradient, const StepRecord* record, RowLoss* rows) {
   using Row = LogitRow<T, packed, cached>;
   __shared__ SoftmaxParts parts;
   const int64_t i = blockIdx.x;
@@ -48,18 +43,18 @@ __global__ void loss_rows(Matrix logits, const int32_t* labels, LossOptions o,
   const int label = labels[i];
   if (label < 0) {
     if (threadIdx.x == 0) rows[i] = RowLoss{};
-    if (o.gradient) zero_columns(x, 0, logits.cols);
+    if (gradient) zero_columns(x, 0, logits.cols);
     return;
   }
   const float label_logit = load(x[label]);
-  const Row row(x, o.vocabulary);
+  const Row row(x, vocabulary);
   const SoftmaxSums sums = softmax_sums(row, parts);
-  if (threadIdx.x == 0) rows[i] = loss_of(sums, label_logit, o);
-  if (!o.gradient) return;
+  if (threadIdx.x == 0) rows[i] = loss_of(sums, label_logit, vocabulary, smoothing);
+  if (!gradient) return;
 
   const float scale = float(record->loss_scale), most = sums.most;
   const float inverse = scale / float(sums.exponentials);
-  const float q = o.smoothing > 0 ? float(o.smoothing / double(o.vocabulary - 1)) * scale : 0;
+  const float q = smoothing > 0 ? float(smoothing / double(vocabulary - 1)) * scale : 0;
   row.each([&](const typename Row::P& pack, int first, auto count) {
     typename Row::P d;
 #pragma unroll
@@ -74,15 +69,15 @@ __global__ void loss_rows(Matrix logits, const int32_t* labels, LossOptions o,
     }
     if (label >= first && label < first + count)
       store(x[label],
-            fmaf(exponential<T>(label_logit - most), inverse, -float(1 - o.smoothing) * scale));
+            fmaf(exponential<T>(label_logit - most), inverse, -float(1 - smoothing) * scale));
   });
-  zero_columns(x, o.vocabulary, logits.cols);
+  zero_columns(x, vocabulary, logits.cols);
 }
 
 // logits (2R,Vp): one block per pair of rows i and R + i; the derivation is that of PairLoss in
 // kernels/cpu/loss.cpp. A thread reads and overwrites the same elements of both rows.
 template <class T, bool packed>
-__global__ void pair_rows(Matrix logits, const int32_t* labels, LossOptions o,
+__global__ void pair_rows(Matrix logits, const int32_t* labels, int vocabulary, double smoothing,
                           Consistency consistency, const StepRecord* record, RowLoss* rows) {
   using Row = LogitRow<T, packed, false>;
   __shared__ SoftmaxParts parts;
@@ -97,14 +92,14 @@ __global__ void pair_rows(Matrix logits, const int32_t* labels, LossOptions o,
     return;
   }
   const float label_logit = load(x[label]);
-  const SoftmaxSums p_sums = softmax_sums(Row(x, o.vocabulary), parts);
+  const SoftmaxSums p_sums = softmax_sums(Row(x, vocabulary), parts);
   __syncthreads();
-  const SoftmaxSums q_sums = softmax_sums(Row(y, o.vocabulary), parts);
+  const SoftmaxSums q_sums = softmax_sums(Row(y, vocabulary), parts);
   const double log_p = log(p_sums.exponentials), log_q = log(q_sums.exponentials);
   const float offset = float(double(q_sums.most) - double(p_sums.most) + log_q - log_p);
   const float p_scale = 1 / float(p_sums.exponentials), q_scale = 1 / float(q_sums.exponentials);
   double forward = 0, reverse = 0;
-  for (int j = int(threadIdx.x); j < o.vocabulary; j += int(blockDim.x)) {
+  for (int j = int(threadIdx.x); j < vocabulary; j += int(blockDim.x)) {
     const float a = load(x[j]), b = load(y[j]), r = a - b + offset;
     forward += double(exponential<T>(a - p_sums.most) * p_scale * r);
     if (consistency.symmetric) reverse -= double(exponential<T>(b - q_sums.most) * q_scale * r);
@@ -112,23 +107,23 @@ __global__ void pair_rows(Matrix logits, const int32_t* labels, LossOptions o,
   forward = block_sum(forward, part);
   reverse = block_sum(reverse, part);
   if (threadIdx.x == 0) {
-    rows[i] = loss_of(p_sums, label_logit, o);
+    rows[i] = loss_of(p_sums, label_logit, vocabulary, smoothing);
     rows[i].consistency = consistency.symmetric ? (forward + reverse) / 2 : forward;
   }
   const float kl = float(forward), back = float(reverse);
   const float scale = float(record->loss_scale), both = consistency.symmetric ? 1.0f : 0.0f;
   const float weight = float(consistency.symmetric ? consistency.weight / 2 : consistency.weight);
-  const float others = o.smoothing > 0 ? float(o.smoothing / double(o.vocabulary - 1)) : 0;
-  for (int j = int(threadIdx.x); j < o.vocabulary; j += int(blockDim.x)) {
+  const float others = smoothing > 0 ? float(smoothing / double(vocabulary - 1)) : 0;
+  for (int j = int(threadIdx.x); j < vocabulary; j += int(blockDim.x)) {
     const float a = load(x[j]), b = load(y[j]), r = a - b + offset;
     const float p = exponential<T>(a - p_sums.most) * p_scale;
     const float q = exponential<T>(b - q_sums.most) * q_scale;
-    const float target = j == label ? float(1 - o.smoothing) : others;
+    const float target = j == label ? float(1 - smoothing) : others;
     store(x[j], (p - target + (p * (r - kl) + (p - q) * both) * weight) * scale);
     store(y[j], ((q - target) * both + (q - p - q * (r + back) * both) * weight) * scale);
   }
-  zero_columns(x, o.vocabulary, logits.cols);
-  zero_columns(y, o.vocabulary, logits.cols);
+  zero_columns(x, vocabulary, logits.cols);
+  zero_columns(y, vocabulary, logits.cols);
 }
 
 // One block: each thread adds every blockDim-th row, then their sums are added in a fixed order.
@@ -176,13 +171,12 @@ void Cuda::cross_entropy(Matrix logits, const int32_t* labels, int64_t vocabular
   const Timed timed(*state_, "loss", traffic(logits, gradient ? logits : Matrix()));
   if (logits.rows == 0) return;
   auto* rows = static_cast<RowLoss*>(state_->scratch(size_t(logits.rows) * sizeof(RowLoss)));
-  const LossOptions options{int(vocabulary), smoothing, gradient};
   const RowPlan plan = plan_rows(*state_, logits, vocabulary);
   with_type(logits.dtype, [&](auto t) {
     with_plan(plan, [&](auto packed, auto cached) {
       launch(*state_, loss_rows<decltype(t), decltype(packed)::value, decltype(cached)::value>,
-             dim3(unsigned(logits.rows)), plan.threads, plan.shared, logits, labels, options,
-             record, rows);
+             dim3(unsigned(logits.rows)), plan.threads, plan.shared, logits, labels,
+             int(vocabulary), smoothing, gradient, record, rows);
     });
   });
   launch(*state_, add_rows, dim3(1), block_for(logits.rows / 8, 1024), 0, rows, logits.rows,
@@ -195,12 +189,12 @@ void Cuda::consistency_loss(Matrix logits, const int32_t* labels, int64_t vocabu
   const int64_t pairs = logits.rows / 2;
   if (pairs == 0) return;
   auto* rows = static_cast<RowLoss*>(state_->scratch(size_t(pairs) * sizeof(RowLoss)));
-  const LossOptions options{int(vocabulary), smoothing, true};
   const RowPlan plan = plan_rows(*state_, logits, vocabulary);
   with_type(logits.dtype, [&](auto t) {
     with_plan(plan, [&](auto packed, auto) {
       launch(*state_, pair_rows<decltype(t), decltype(packed)::value>, dim3(unsigned(pairs)),
-             plan.threads, 0, logits, labels, options, consistency, record, rows);
+             plan.threads, 0, logits, labels, int(vocabulary), smoothing, consistency, record,
+             rows);
     });
   });
   launch(*state_, add_rows, dim3(1), block_for(pairs / 8, 1024), 0, rows, pairs, record);
