@@ -27,7 +27,10 @@ struct CacheOptions {
   int max_length = 0;   // drops pairs with more tokens on any side; 0: no limit
   bool strict = false;  // invalid UTF-8 is a DataError instead of being replaced
   int threads = 1;
-  DocumentOptions documents = {};  // one side only; with a context, max_length is 0
+  // Documents, with one side and without max_length.
+  int context = 0;               // rows of a sequence, with <bos>; 0: lines are pairs
+  bool blank_lines = false;      // blank lines separate documents; else every line is one
+  bool cross_documents = false;  // sequences span documents, which <eos> <bos> separate
 };
 
 // Statistics of the text, also stored in the cache.

@@ -81,13 +81,13 @@ class CacheBuilder {
       : path_(path),
         sides_(sides),
         options_(options),
-        cutter_(options.documents,
+        cutter_(options.context, options.blank_lines, options.cross_documents,
                 [this](std::span<const int32_t> ids, int64_t line, bool continues) {
                   write_sentence(ids, line, continues);
                 }),
         tokens_(sides.size()),
         longest_(sides.size()) {
-    TX_ASSERT(options.documents.context == 0 || (sides.size() == 1 && options.max_length == 0));
+    TX_ASSERT(options.context == 0 || (sides.size() == 1 && options.max_length == 0));
     TX_ASSERT(!sides.empty() && sides.size() <= max_sides);
     int largest = 0;
     for (const CacheSide& side : sides) {
@@ -127,7 +127,7 @@ class CacheBuilder {
   }
 
  private:
-  bool documents() const { return options_.documents.context > 0; }
+  bool documents() const { return options_.context > 0; }
 
   void put(std::string_view bytes) {
     file_->write(bytes);
@@ -318,7 +318,7 @@ class CacheBuilder {
     if (link_lines_) description["links"] = links_;
     if (documents()) {
       description["documents"] = report_.documents;
-      description["context"] = options_.documents.context;
+      description["context"] = options_.context;
       description["words"] = report_.text.words;
       description["bytes"] = report_.text.bytes;
     }

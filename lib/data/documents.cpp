@@ -18,24 +18,24 @@ void TextTally::add(std::string_view line) {
 }
 
 void DocumentCutter::begin_document(int64_t line) {
-  if (options_.cross && documents_ > 0) ids_.insert(ids_.end(), {Vocabulary::eos, Vocabulary::bos});
-  if (!options_.cross || documents_ == 0) line_ = line;
+  if (cross_ && documents_ > 0) ids_.insert(ids_.end(), {Vocabulary::eos, Vocabulary::bos});
+  if (!cross_ || documents_ == 0) line_ = line;
   ++documents_;
   open_ = true;
 }
 
 void DocumentCutter::add_line(std::span<const int32_t> ids, int64_t line) {
-  TX_ASSERT(options_.context >= 2);
+  TX_ASSERT(context_ >= 2);
   if (ids.empty()) {
-    empty_ += !options_.blank_lines;
-    if (open_ && options_.blank_lines) end_sentences();
+    empty_ += !blank_lines_;
+    if (open_ && blank_lines_) end_sentences();
     return;
   }
   if (!open_) begin_document(line);
   ids_.insert(ids_.end(), ids.begin(), ids.end());
   // Keeps the last sequence in ids_, because the next line may extend it.
-  flush(size_t(options_.context - 1));
-  if (!options_.blank_lines) end_sentences();
+  flush(size_t(context_ - 1));
+  if (!blank_lines_) end_sentences();
 }
 
 void DocumentCutter::flush(size_t max) {
@@ -50,14 +50,14 @@ void DocumentCutter::flush(size_t max) {
 // Ends the current document.
 void DocumentCutter::end_sentences() {
   open_ = false;
-  if (options_.cross) return;
+  if (cross_) return;
   if (!ids_.empty()) emit_(ids_, line_, continues_);
   ids_.clear();
   continues_ = false;
 }
 
 void DocumentCutter::end() {
-  options_.cross = false;
+  cross_ = false;
   end_sentences();
 }
 

@@ -9,12 +9,6 @@
 
 namespace tx {
 
-struct DocumentOptions {
-  int context = 0;           // rows of a sequence, with <bos>; 0: no documents, lines are pairs
-  bool blank_lines = false;  // blank lines separate documents; else every line is one
-  bool cross = false;        // sequences may span several documents
-};
-
 // Size of a text in units that do not depend on the vocabulary.
 struct TextTally {
   int64_t words = 0;  // separated by white space
@@ -22,13 +16,14 @@ struct TextTally {
   void add(std::string_view line);
 };
 
-// Cuts documents into up to context - 1 tokens; with `cross` joined, separated by <eos> <bos>.
+// Cuts documents into sequences of up to context - 1 tokens.
 class DocumentCutter {
  public:
   // A sequence: its tokens, its document's line, and whether it continues the previous one's.
   using Emit = std::function<void(std::span<const int32_t> ids, int64_t line, bool continues)>;
-  DocumentCutter(const DocumentOptions& options, Emit emit)
-      : options_(options), emit_(std::move(emit)) {}
+  // The options are those of a cache, with a context.
+  DocumentCutter(int context, bool blank_lines, bool cross, Emit emit)
+      : context_(context), blank_lines_(blank_lines), cross_(cross), emit_(std::move(emit)) {}
 
   void add_line(std::span<const int32_t> ids, int64_t line);
   void end();  // at the end of the text
@@ -40,7 +35,8 @@ class DocumentCutter {
   void flush(size_t max);
   void end_sentences();
 
-  DocumentOptions options_;
+  int context_;
+  bool blank_lines_, cross_;
   Emit emit_;
   std::vector<int32_t> ids_;  // not yet emitted
   int64_t line_ = 0, documents_ = 0, empty_ = 0;

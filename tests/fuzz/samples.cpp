@@ -90,7 +90,7 @@ std::string written(const std::function<void(const std::string& path)>& write) {
 std::string make_document_cache(const std::shared_ptr<const tx::Vocabulary>& words) {
   const std::string path = folder() / "documents";
   tx::CacheOptions options;
-  options.documents.context = 8;
+  options.context = 8;
   tx::build_cache(path, {{{folder().file("d", "w4 w5\n\nw6\n")}, words.get()}}, options);
   return path;
 }

@@ -112,11 +112,13 @@ void build(const std::string& path, const CacheText& text, const TrainOptions& o
              " while the text is read into " + path);
   CacheOptions cache;
   cache.links = text.links;
-  if (options.one_text())
-    cache.documents = {options.context, options.documents == DocumentUnit::paragraphs,
-                       options.cross_documents};
-  else
+  if (options.one_text()) {
+    cache.context = options.context;
+    cache.blank_lines = options.documents == DocumentUnit::paragraphs;
+    cache.cross_documents = options.cross_documents;
+  } else {
     cache.max_length = options.max_length;
+  }
   cache.strict = options.strict;
   cache.threads = options.threads;
   std::error_code error;

@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(a_description_that_lies_is_refused) {
 
 BOOST_AUTO_TEST_CASE(a_description_of_documents_that_lies_is_refused) {
   CacheOptions options;
-  options.documents.context = 8;
+  options.context = 8;
   build_cache(cache, {{{file("s", "a b\n\nc\n")}, words.get()}}, options);
   BOOST_TEST(describe_dropped(IdCache(cache).report(), 0) == "left out 1 empty line of 3");
   for (const char* empty : {"[]", "[1,0]", "[4]", "[-1]"})

@@ -25,11 +25,20 @@ std::ostream& operator<<(std::ostream& out, const Sentence& s) {
   return out << "of line " << s.line << (s.continues ? ", continues" : "");
 }
 
-std::vector<Sentence> cut(const DocumentOptions& options, const std::vector<Ids>& lines) {
+CacheOptions documents(int context, bool blank_lines = false, bool cross_documents = false) {
+  CacheOptions options;
+  options.context = context;
+  options.blank_lines = blank_lines;
+  options.cross_documents = cross_documents;
+  return options;
+}
+
+std::vector<Sentence> cut(const CacheOptions& o, const std::vector<Ids>& lines) {
   std::vector<Sentence> out;
-  DocumentCutter cutter(options, [&](std::span<const int32_t> ids, int64_t line, bool continues) {
-    out.push_back({{ids.begin(), ids.end()}, line, continues});
-  });
+  DocumentCutter cutter(o.context, o.blank_lines, o.cross_documents,
+                        [&](std::span<const int32_t> ids, int64_t line, bool continues) {
+                          out.push_back({{ids.begin(), ids.end()}, line, continues});
+                        });
   int64_t number = 0;
   for (const Ids& line : lines) cutter.add_line(line, ++number);
   cutter.end();
@@ -37,9 +46,7 @@ std::vector<Sentence> cut(const DocumentOptions& options, const std::vector<Ids>
 }
 
 struct TextFixture : PackingFixture {
-  IdCache open(const std::string& text, const DocumentOptions& documents) const {
-    CacheOptions options;
-    options.documents = documents;
+  IdCache open(const std::string& text, const CacheOptions& options) const {
     build_cache(folder / "text", {{{folder.file("text.txt", text)}, words.get()}}, options);
     return IdCache(folder / "text");
   }
@@ -65,14 +72,14 @@ BOOST_AUTO_TEST_CASE(lines_are_documents) {
   const std::vector<Ids> lines{{10, 11, 12, 13, 14}, {}, {20, 21}, {30, 31, 32}};
   const std::vector<Sentence> wanted{{{10, 11}, 1, false}, {{12, 13}, 1, true},  {{14}, 1, true},
                                      {{20, 21}, 3, false}, {{30, 31}, 4, false}, {{32}, 4, true}};
-  BOOST_TEST(cut({3}, lines) == wanted, boost::test_tools::per_element());
+  BOOST_TEST(cut(documents(3), lines) == wanted, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(blank_lines_part_documents) {
   const std::vector<Ids> lines{{}, {10, 11}, {12}, {}, {}, {20}, {21, 22, 23, 24}};
   const std::vector<Sentence> wanted{
       {{10, 11, 12}, 2, false}, {{20, 21, 22}, 6, false}, {{23, 24}, 6, true}};
-  BOOST_TEST(cut({4, true}, lines) == wanted, boost::test_tools::per_element());
+  BOOST_TEST(cut(documents(4, true), lines) == wanted, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(sentences_may_cross_documents) {
@@ -80,7 +87,7 @@ BOOST_AUTO_TEST_CASE(sentences_may_cross_documents) {
   const std::vector<Ids> lines{{10, 11}, {20}, {30, 31}};
   const std::vector<Sentence> wanted{
       {{10, 11, eos}, 1, false}, {{bos, 20, eos}, 1, true}, {{bos, 30, 31}, 1, true}};
-  BOOST_TEST(cut({4, false, true}, lines) == wanted, boost::test_tools::per_element());
+  BOOST_TEST(cut(documents(4, false, true), lines) == wanted, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(words_and_bytes_are_counted) {
@@ -107,14 +114,15 @@ BOOST_FIXTURE_TEST_CASE(every_token_is_asked_for_once, TextFixture) {
     ++wanted[{before, eos}];
     text += "\n";
   }
-  for (const DocumentOptions& options :
-       {DocumentOptions{20}, {2}, {3}, {8}, {9}, {8, false, true}, {2, false, true}}) {
+  for (const CacheOptions& options :
+       {documents(20), documents(2), documents(3), documents(8), documents(9),
+        documents(8, false, true), documents(2, false, true)}) {
     const IdCache cache = open(text, options);
     BOOST_TEST(cache.longest(0) < options.context);
     BOOST_TEST(cache.report().documents == 6);
-    BOOST_TEST((asked(cache) == wanted), options.context << " " << options.cross);
+    BOOST_TEST((asked(cache) == wanted), options.context << " " << options.cross_documents);
   }
-  const IdCache cache = open(text, {8});
+  const IdCache cache = open(text, documents(8));
   BOOST_TEST(cache.report().text.words == 58);
   BOOST_TEST(cache.report().text.bytes == int64_t(text.size()));
   BOOST_TEST(!cache.continues(0));
@@ -123,10 +131,10 @@ BOOST_FIXTURE_TEST_CASE(every_token_is_asked_for_once, TextFixture) {
 }
 
 BOOST_FIXTURE_TEST_CASE(empty_lines_are_told, TextFixture) {
-  const IdCache cache = open("w1\n\n  \nw2\n", {8});
+  const IdCache cache = open("w1\n\n  \nw2\n", documents(8));
   BOOST_TEST(describe_dropped(cache.report(), 0) == "left out 2 empty lines of 4");
-  BOOST_TEST(describe_dropped(open("w1\n\nw2\n", {8, true}).report(), 0) == "");
-  BOOST_TEST(tx_test::message_of<DataError>([&] { open("\n\n", {8}); }).find("no pair") !=
+  BOOST_TEST(describe_dropped(open("w1\n\nw2\n", documents(8, true)).report(), 0) == "");
+  BOOST_TEST(tx_test::message_of<DataError>([&] { open("\n\n", documents(8)); }).find("no pair") !=
              std::string::npos);
 }
 
@@ -164,7 +172,7 @@ BOOST_FIXTURE_TEST_CASE(masks_do_not_depend_on_packing, TextFixture) {
     for (int k = 0; k < 1 + i % 9; ++k) text += "w" + std::to_string((7 * i + k) % 1000) + " ";
     text += "\n";
   }
-  const IdCache cache = open(text, {32});
+  const IdCache cache = open(text, documents(32));
   using Seen = std::map<std::pair<int64_t, uint32_t>, std::pair<Ids, Ids>>;  // by epoch and place
   const auto pass = [&](int batch_tokens, uint64_t seed) {
     PackerOptions packing;

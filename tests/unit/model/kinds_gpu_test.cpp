@@ -30,7 +30,7 @@ struct Text {
     }
     words = parse_vocabulary(list, "words");
     CacheOptions options;
-    options.documents = {32, false, false};
+    options.context = 32;
     build_cache(folder / "cache", {{{folder.file("text", text)}, words.get()}}, options);
     cache = std::make_unique<IdCache>(folder / "cache");
   }
