@@ -86,25 +86,19 @@ class Metric {
   virtual void explain(std::span<const double> sums, Score& score) const = 0;
 };
 
-// A metric's options that determine its statistics or scores, by their keys in files.
-class StoredOptions {
- public:
-  void add(const char* key, const Option& option) { options_.emplace_back(key, &option); }
-  // Writes the options that have a value.
-  void write(Json& json) const;
-  // Sets the fields. DataError if a value has another type or is outside the option's range.
-  void read(const Json& json) const;
+// An option that determines statistics or scores: its key in files of statistics, its long name.
+using StoredKey = std::pair<const char*, const char*>;
+// Writes those of the options that have a value.
+void write_stored(Options& options, const std::vector<StoredKey>& keys, Json& json);
+// Sets their fields. DataError if a value has another type or is outside the option's range.
+void read_stored(Options& options, const std::vector<StoredKey>& keys, const Json& json);
 
- private:
-  std::vector<std::pair<const char*, const Option*>> options_;
-};
-
-// The base of the options of a metric, which adds its fields and a describe() of its own that
-// describes each option once, for the command line and for files of statistics.
+// The base of the options of a metric, which adds its fields, a describe() and the keys of its own.
 struct MetricOptionsBase {
   std::string metric;      // the name by which it was selected
   bool sums_only = false;  // it scores only sums: files that it needs for text are not read
-  void describe(Options&, StoredOptions&) {}
+  void describe(Options&) {}
+  static std::vector<StoredKey> stored() { return {}; }
 };
 
 // A metric M over its options O: derive M from MetricOf<M, O> and write
@@ -125,9 +119,8 @@ class MetricOf : public Metric {
     Json json{{"metric", options_.metric}, {"settings", settings()}, {"columns", columns()}};
     O options = options_;
     Options described("", "");
-    StoredOptions stored;
-    options.describe(described, stored);
-    stored.write(json);
+    options.describe(described);
+    write_stored(described, O::stored(), json);
     return json;
   }
 
@@ -163,10 +156,7 @@ template <class M>
 class MetricKindOf : public MetricKind {
  public:
   using MetricKind::MetricKind;
-  void describe(Options& options) override {
-    StoredOptions unused;
-    options_.describe(options, unused);
-  }
+  void describe(Options& options) override { options_.describe(options); }
   std::unique_ptr<Metric> make(const std::string& name) const override {
     typename M::Settings options = options_;
     options.metric = name;
@@ -175,9 +165,8 @@ class MetricKindOf : public MetricKind {
   std::unique_ptr<Metric> restore(const Json& json) const override {
     typename M::Settings options;
     Options described("", "");
-    StoredOptions stored;
-    options.describe(described, stored);
-    stored.read(json);
+    options.describe(described);
+    read_stored(described, M::Settings::stored(), json);
     options.metric = json_value<std::string>(json, "metric", "a metric");
     options.sums_only = true;
     return std::make_unique<M>(options);

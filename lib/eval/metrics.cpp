@@ -85,8 +85,8 @@ Score Metric::score(std::span<const double> sums) const {
   return score;
 }
 
-void StoredOptions::write(Json& json) const {
-  for (const auto& [key, option] : options_) {
+void write_stored(Options& options, const std::vector<StoredKey>& keys, Json& json) {
+  for (const auto& [key, name] : keys) {
     std::visit(
         [&, key = key](auto* field) {
           if constexpr (requires { field->has_value(); }) {
@@ -95,26 +95,27 @@ void StoredOptions::write(Json& json) const {
             json[key] = *field;
           }
         },
-        option->field);
+        options.at(name).field);
   }
 }
 
-void StoredOptions::read(const Json& json) const {
-  for (const auto& [key, option] : options_) {
+void read_stored(Options& options, const std::vector<StoredKey>& keys, const Json& json) {
+  for (const auto& [key, name] : keys) {
+    const Option& option = options.at(name);
     std::visit(
-        [&, key = key, option = option]<class T>(T* field) {
+        [&, key = key]<class T>(T* field) {
           if constexpr (std::is_same_v<T, int>) {
-            *field = int(whole_number(json, key, int64_t(option->low.value_or(0)),
-                                      int64_t(option->high.value_or(INT32_MAX))));
+            *field = int(whole_number(json, key, int64_t(option.low.value_or(0)),
+                                      int64_t(option.high.value_or(INT32_MAX))));
           } else if constexpr (std::is_same_v<T, std::optional<double>>) {
-            if (json.contains(key)) *field = number(json.at(key), key, *option);
+            if (json.contains(key)) *field = number(json.at(key), key, option);
           } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
             *field = json_value<T>(json, key, "the options of its metric");
           } else {
             throw Bug("options of this type are not stored", __FILE__, __LINE__);
           }
         },
-        option->field);
+        option.field);
   }
 }
 

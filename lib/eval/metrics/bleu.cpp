@@ -62,53 +62,53 @@ struct BleuOptions : MetricOptionsBase {
   int max_order = 4;
   bool effective_order = false;
 
-  void describe(Options& options, StoredOptions& stored);
+  void describe(Options& options);
+  static std::vector<StoredKey> stored() {
+    return {{"tokenizer", "tokenize"},
+            {"lowercase", "lowercase"},
+            {"split_compounds", "split-compounds"},
+            {"smoothing", "smooth"},
+            {"smoothing_value", "smooth-value"},
+            {"max_order", "max-order"},
+            {"effective_order", "effective-order"}};
+  }
 };
 
-void BleuOptions::describe(Options& options, StoredOptions& stored) {
-  stored.add(
-      "tokenizer",
-      options
-          .add("--tokenize", tokenizer, "NAME", "tokenizer",
-               "13a: mteval-v13a, for raw text; intl: mteval-v14, for all scripts; zh: Chinese "
-               "characters one by one, the rest as 13a; char: characters; none: split at white "
-               "space, for tokenised text; spm: the SentencePiece model of -m (spBLEU); flores101, "
-               "flores200, spBLEU-1K: as spm, named as sacreBLEU names the model. ja-mecab and "
-               "ko-mecab are not available.")
-          .one_of(tokenizer_names())
-          .also(tokenizers_not_built_in())
-          .alias("-tok,--tok"));
+void BleuOptions::describe(Options& options) {
+  options
+      .add("--tokenize", tokenizer, "NAME", "tokenizer",
+           "13a: mteval-v13a, for raw text; intl: mteval-v14, for all scripts; zh: Chinese "
+           "characters one by one, the rest as 13a; char: characters; none: split at white "
+           "space, for tokenised text; spm: the SentencePiece model of -m (spBLEU); flores101, "
+           "flores200, spBLEU-1K: as spm, named as sacreBLEU names the model. ja-mecab and "
+           "ko-mecab are not available.")
+      .one_of(tokenizer_names())
+      .also(tokenizers_not_built_in())
+      .alias("-tok,--tok");
   options
       .add("-m,--model", model, "FILE", "SentencePiece model for --tokenize spm",
            "FILE can also be a model or run directory of tx-train: its target vocabulary is used.")
       .input();
-  stored.add("lowercase", options.flag("--lowercase", lowercase, "ignore case").alias("-lc"));
-  stored.add(
-      "split_compounds",
-      options.flag("--split-compounds", split_compounds,
-                   "split hyphenated words, as in the scores of Vaswani et al. (2017)",
-                   "After tokenisation A-B becomes A ##AT##-##AT## B; see SPLIT COMPOUNDS."));
-  stored.add("smoothing",
-             options
-                 .add("--smooth", smoothing, "NAME", "smoothing of n-gram orders without a match",
-                      "exp: 1/2^k matches for the k-th such order; floor: --smooth-value as "
-                      "matches; add-k: adds --smooth-value to matches and n-grams of orders above "
-                      "1; none: the score is 0.")
-                 .one_of(smoothing_names())
-                 .alias("--smooth-method,-s"));
-  stored.add("smoothing_value",
-             options
-                 .add("--smooth-value", smoothing_value, "X",
-                      "smoothing value; the default is 0.1 with floor, 1 with add-k")
-                 .range(0, 1e9)
-                 .alias("-sv")
-                 .needs({{"--smooth", "floor"}, {"--smooth", "add-k"}}));
-  stored.add(
-      "max_order",
-      options.add("--max-order", max_order, "N", "maximum n-gram order").range(1, max_orders));
-  stored.add("effective_order",
-             options.flag("--effective-order", effective_order,
-                          "ignore orders longer than any hypothesis; --sentence implies it"));
+  options.flag("--lowercase", lowercase, "ignore case").alias("-lc");
+  options.flag("--split-compounds", split_compounds,
+               "split hyphenated words, as in the scores of Vaswani et al. (2017)",
+               "After tokenisation A-B becomes A ##AT##-##AT## B; see SPLIT COMPOUNDS.");
+  options
+      .add("--smooth", smoothing, "NAME", "smoothing of n-gram orders without a match",
+           "exp: 1/2^k matches for the k-th such order; floor: --smooth-value as "
+           "matches; add-k: adds --smooth-value to matches and n-grams of orders above "
+           "1; none: the score is 0.")
+      .one_of(smoothing_names())
+      .alias("--smooth-method,-s");
+  options
+      .add("--smooth-value", smoothing_value, "X",
+           "smoothing value; the default is 0.1 with floor, 1 with add-k")
+      .range(0, 1e9)
+      .alias("-sv")
+      .needs({{"--smooth", "floor"}, {"--smooth", "add-k"}});
+  options.add("--max-order", max_order, "N", "maximum n-gram order").range(1, max_orders);
+  options.flag("--effective-order", effective_order,
+               "ignore orders longer than any hypothesis; --sentence implies it");
 }
 
 // Other tools use -m for the metric.

@@ -22,29 +22,30 @@ struct ChrfOptions : MetricOptionsBase {
   bool space = false;          // white space counts as characters
   bool eps_smoothing = false;  // the mean of the F of each order, as in chrF++.py
 
-  void describe(Options& options, StoredOptions& stored);
+  void describe(Options& options);
+  static std::vector<StoredKey> stored() {
+    return {{"char_order", "chrf-char-order"},
+            {"word_order", "chrf-word-order"},
+            {"beta", "chrf-beta"},
+            {"lowercase", "chrf-lowercase"},
+            {"space", "chrf-whitespace"},
+            {"eps_smoothing", "chrf-eps-smoothing"}};
+  }
 };
 
-void ChrfOptions::describe(Options& options, StoredOptions& stored) {
-  stored.add("char_order",
-             options.add("--chrf-char-order", char_order, "N", "maximum character n-gram order")
-                 .range(1, 100)
-                 .alias("-cc"));
-  stored.add(
-      "word_order",
-      options.add("--chrf-word-order", word_order, "N", "maximum word n-gram order; 2 is chrF++")
-          .range(0, 100)
-          .alias("-cw")
-          .needs({{"--metric", "chrf"}}, "chrf++ has word order 2; use chrf for another"));
-  stored.add("beta", options.add("--chrf-beta", beta, "N", "weight of recall relative to precision")
-                         .range(0, 1000));
-  const Option& space_option =
-      options.flag("--chrf-whitespace", space, "count white space as characters");
-  stored.add("lowercase", options.flag("--chrf-lowercase", lowercase, "ignore case"));
-  stored.add("space", space_option);
-  stored.add("eps_smoothing",
-             options.flag("--chrf-eps-smoothing", eps_smoothing,
-                          "average F over all orders, as in chrF++.py, NLTK and Moses"));
+void ChrfOptions::describe(Options& options) {
+  options.add("--chrf-char-order", char_order, "N", "maximum character n-gram order")
+      .range(1, 100)
+      .alias("-cc");
+  options.add("--chrf-word-order", word_order, "N", "maximum word n-gram order; 2 is chrF++")
+      .range(0, 100)
+      .alias("-cw")
+      .needs({{"--metric", "chrf"}}, "chrf++ has word order 2; use chrf for another");
+  options.add("--chrf-beta", beta, "N", "weight of recall relative to precision").range(0, 1000);
+  options.flag("--chrf-whitespace", space, "count white space as characters");
+  options.flag("--chrf-lowercase", lowercase, "ignore case");
+  options.flag("--chrf-eps-smoothing", eps_smoothing,
+               "average F over all orders, as in chrF++.py, NLTK and Moses");
 }
 
 // Replaces an undefined precision or recall.

@@ -22,12 +22,11 @@ namespace {
 struct F1Options : MetricOptionsBase {
   bool skip_malformed = false;
 
-  void describe(Options& options, StoredOptions& stored) {
-    stored.add(
-        "skip_malformed",
-        options.flag("--skip-malformed", skip_malformed, "ignore malformed trees, as EVALB does",
-                     "Otherwise all constituents of their references are missed."));
+  void describe(Options& options) {
+    options.flag("--skip-malformed", skip_malformed, "ignore malformed trees, as EVALB does",
+                 "Otherwise all constituents of their references are missed.");
   }
+  static std::vector<StoredKey> stored() { return {{"skip_malformed", "skip-malformed"}}; }
 };
 
 class BracketF1 : public MetricOf<BracketF1, F1Options> {

@@ -17,24 +17,29 @@ namespace tx {
 namespace {
 
 struct TerOptions : MetricOptionsBase {
-  TercomOptions words;
+  bool case_sensitive = false, normalize = false, no_punctuation = false, asian = false;
 
-  void describe(Options& options, StoredOptions& stored) {
-    stored.add("case_sensitive", options.flag("--ter-case-sensitive", words.case_sensitive,
-                                              "compare case-sensitively"));
-    stored.add("normalize", options.flag("--ter-normalized", words.normalize,
-                                         "resolve entities and split off punctuation"));
-    stored.add("no_punctuation",
-               options.flag("--ter-no-punct", words.no_punctuation, "remove punctuation"));
-    stored.add("asian",
-               options.flag("--ter-asian-support", words.asian,
-                            "extend --ter-normalized and --ter-no-punct to Chinese and Japanese"));
+  void describe(Options& options) {
+    options.flag("--ter-case-sensitive", case_sensitive, "compare case-sensitively");
+    options.flag("--ter-normalized", normalize, "resolve entities and split off punctuation");
+    options.flag("--ter-no-punct", no_punctuation, "remove punctuation");
+    options.flag("--ter-asian-support", asian,
+                 "extend --ter-normalized and --ter-no-punct to Chinese and Japanese");
+  }
+  static std::vector<StoredKey> stored() {
+    return {{"case_sensitive", "ter-case-sensitive"},
+            {"normalize", "ter-normalized"},
+            {"no_punctuation", "ter-no-punct"},
+            {"asian", "ter-asian-support"}};
   }
 };
 
 class Ter : public MetricOf<Ter, TerOptions> {
  public:
-  explicit Ter(const TerOptions& options) : MetricOf(options), tokenizer_(options.words) {}
+  explicit Ter(const TerOptions& options)
+      : MetricOf(options),
+        tokenizer_(options.case_sensitive, options.normalize, options.no_punctuation,
+                   options.asian) {}
   std::string name() const override { return "TER"; }
   std::string settings() const override;
   bool lower_is_better() const override { return true; }
@@ -69,9 +74,9 @@ class Ter : public MetricOf<Ter, TerOptions> {
 
 std::string Ter::settings() const {
   const auto word = [](bool yes) { return yes ? "yes" : "no"; };
-  return std::string("case:") + (options_.words.case_sensitive ? "mixed" : "lc") +
-         "|tok:tercom|norm:" + word(options_.words.normalize) +
-         "|punct:" + word(!options_.words.no_punctuation) + "|asian:" + word(options_.words.asian);
+  return std::string("case:") + (options_.case_sensitive ? "mixed" : "lc") +
+         "|tok:tercom|norm:" + word(options_.normalize) +
+         "|punct:" + word(!options_.no_punctuation) + "|asian:" + word(options_.asian);
 }
 
 void Ter::tokenize(std::string_view line, Side& side) {
@@ -95,7 +100,7 @@ void Ter::add(std::string_view hypothesis, std::span<const std::string> referenc
   for (size_t i = 0; i < references.size(); ++i) {
     tokenize(references[i], references_[i]);
     // Tokenizes references twice like sacreBLEU: "&amp;lt;" becomes "&lt;", then "<".
-    if (options_.words.normalize || options_.words.no_punctuation) {
+    if (options_.normalize || options_.no_punctuation) {
       joined_.clear();
       for (const std::string_view token : tokens_) joined_.append(token).push_back(' ');
       tokenize(joined_, references_[i]);

@@ -50,12 +50,12 @@ std::string aligned(const std::vector<Line>& lines) {
   return text;
 }
 
-RunSettings run_settings(const ScoringOptions& options, const System& system) {
-  RunSettings run;
-  run.references = system.references.text();
-  if (options.confidence || options.paired_bootstrap) run.resamples = options.resamples;
-  if (options.paired_approximate) run.trials = options.trials;
-  if (options.resamples_segments()) run.seed = options.seed;
+std::string run_settings(const ScoringOptions& options, const System& system) {
+  std::string run = "nrefs:" + system.references.text();
+  if (options.confidence || options.paired_bootstrap)
+    run += "|bs:" + std::to_string(options.resamples);
+  if (options.paired_approximate) run += "|ar:" + std::to_string(options.trials);
+  if (options.resamples_segments()) run += "|seed:" + std::to_string(options.seed);
   return run;
 }
 
@@ -135,12 +135,8 @@ std::string one_system_text(const ScoringOptions& options, const std::vector<Sco
 
 }  // namespace
 
-std::string signature(const Metric& metric, const RunSettings& run) {
-  std::string text = "nrefs:" + run.references;
-  if (run.resamples) text += "|bs:" + std::to_string(*run.resamples);
-  if (run.trials) text += "|ar:" + std::to_string(*run.trials);
-  if (run.seed) text += "|seed:" + std::to_string(*run.seed);
-  return text + "|" + metric.settings() + "|version:" + metric.version();
+std::string signature(const Metric& metric, const std::string& run) {
+  return run + "|" + metric.settings() + "|version:" + metric.version();
 }
 
 std::string score_text(const Score& score, int width) {
@@ -224,7 +220,7 @@ Json table_json(const std::vector<TableRow>& rows, int width) {
   return json;
 }
 
-Score signed_score(const Metric& metric, std::span<const double> sums, const RunSettings& run) {
+Score signed_score(const Metric& metric, std::span<const double> sums, const std::string& run) {
   Score score = metric.score(sums);
   score.signature = signature(metric, run);
   return score;

@@ -11,16 +11,9 @@
 
 namespace tx {
 
-// The part of a signature that describes the run rather than the metric.
-struct RunSettings {
-  std::string references = "1";      // per segment; "var" if their number varies
-  std::optional<int64_t> resamples;  // of a bootstrap
-  std::optional<int64_t> trials;     // of an approximate randomisation
-  std::optional<uint64_t> seed;      // of either
-};
-
-// "nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
-std::string signature(const Metric& metric, const RunSettings& run);
+// "nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0". `run`: its first
+// part, of the run rather than the metric, up to the seed.
+std::string signature(const Metric& metric, const std::string& run);
 
 // "27.3 (μ = 27.2 ± 0.8)", or without resampling "27.3".
 std::string score_text(const Score& score, int width);
@@ -48,7 +41,7 @@ std::string table_text(const std::vector<TableRow>& rows, int width);
 Json table_json(const std::vector<TableRow>& rows, int width);
 
 // The score of one metric with its signature.
-Score signed_score(const Metric& metric, std::span<const double> sums, const RunSettings& run);
+Score signed_score(const Metric& metric, std::span<const double> sums, const std::string& run);
 
 // One row per system, with confidence and tests by resampling.
 std::vector<TableRow> score_systems(const ScoringOptions& options, const Metrics& metrics,

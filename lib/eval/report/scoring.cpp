@@ -146,6 +146,7 @@ class Scoring {
     system.begin_segment(segment.references.size());
     std::vector<double> all;
     std::vector<Score> scores;
+    const std::string references = "nrefs:" + std::to_string(segment.references.size());
     for (size_t m = 0; m < metrics_.size(); ++m) {
       row_.assign(system.sums[m].size(), 0.0);
       try {
@@ -157,19 +158,13 @@ class Scoring {
       if (options_.stats)
         all.insert(all.end(), row_.begin(), row_.end());
       else if (options_.sentence)
-        scores.push_back(signed_score(*metrics_[m], row_, sentence_run(segment)));
+        scores.push_back(signed_score(*metrics_[m], row_, references));
       else
         system.add(m, row_, options_.resamples_segments());
     }
     if (options_.stats)
       out_.write(statistics_line(segment.references.size(), metrics_, all) + "\n");
     if (options_.sentence) write_sentence(scores);
-  }
-
-  static RunSettings sentence_run(const Segment& segment) {
-    RunSettings run;
-    run.references = std::to_string(segment.references.size());
-    return run;
   }
 
   // One line per segment; scores of several metrics are separated by tabs.

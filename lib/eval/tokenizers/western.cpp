@@ -139,8 +139,10 @@ void WesternRules::apply(std::string& text) {
   split_points(text);
 }
 
-TercomTokenizer::TercomTokenizer(const TercomOptions& options) : options_(options) {
-  if (!options.case_sensitive) lowercaser_ = std::make_unique<Lowercaser>();
+TercomTokenizer::TercomTokenizer(bool case_sensitive, bool normalize, bool no_punctuation,
+                                 bool asian)
+    : normalize_(normalize), no_punctuation_(no_punctuation), asian_(asian) {
+  if (!case_sensitive) lowercaser_ = std::make_unique<Lowercaser>();
 }
 
 void TercomTokenizer::apply(std::string_view text, std::string& tokenized) {
@@ -148,22 +150,22 @@ void TercomTokenizer::apply(std::string_view text, std::string& tokenized) {
     lowercaser_->apply(text, tokenized);
   else
     tokenized = text;
-  if (options_.normalize && !tokenized.empty()) {
+  if (normalize_ && !tokenized.empty()) {
     resolve_entities(tokenized);
     tokenized.insert(0, 1, ' ').push_back(' ');
     rules_.isolate_symbols(tokenized);
     replace_all(tokenized, "'s ", " 's ");
     rules_.split_points(tokenized);
-    if (options_.asian) {
+    if (asian_) {
       rewrite(tokenized, next_, [](char32_t c) {
         return ideographic(c) || asian_punctuation(c) ? Treat::isolate : Treat::keep;
       });
       tokenized.swap(next_);
     }
   }
-  if (options_.no_punctuation) {
+  if (no_punctuation_) {
     rewrite(tokenized, next_, [&](char32_t c) {
-      const bool mark = western_punctuation(c) || (options_.asian && asian_punctuation(c));
+      const bool mark = western_punctuation(c) || (asian_ && asian_punctuation(c));
       return mark ? Treat::remove : Treat::keep;
     });
     tokenized.swap(next_);

@@ -29,22 +29,16 @@ class WesternRules {
   std::string next_;
 };
 
-// The tokenizer of tercom, WMT's TER script.
-struct TercomOptions {
-  bool case_sensitive = false;
-  bool normalize = false;       // tokenise punctuation, resolve entities
-  bool no_punctuation = false;  // remove . , ? : ; ! " ( )
-  bool asian = false;           // the same for Chinese and Japanese characters and punctuation
-};
-
+// The tokenizer of tercom, WMT's TER script. `normalize`: tokenises punctuation, resolves entities.
+// `no_punctuation`: removes . , ? : ; ! " ( ). `asian`: the same for Chinese and Japanese.
 class TercomTokenizer {
  public:
-  explicit TercomTokenizer(const TercomOptions& options);
+  TercomTokenizer(bool case_sensitive, bool normalize, bool no_punctuation, bool asian);
   // Rewrites text (valid UTF-8, one line) so that white space separates its words.
   void apply(std::string_view text, std::string& tokenized);
 
  private:
-  TercomOptions options_;
+  bool normalize_, no_punctuation_, asian_;
   std::unique_ptr<Lowercaser> lowercaser_;  // null: mixed case
   WesternRules rules_;
   std::string next_;
