@@ -213,9 +213,7 @@ void write_importance(const DumpOptions& options, const Translator& translator,
                       const Selection& selection, ItemReader& reader, Writer& out, const Log& log) {
   const std::vector<Item> all = read_all(options, translator, reader);
   const Importance found = measure_importance(options, selection, all, log);
-  out.write(options.format == "json"
-                ? to_text(rounded(importance_as_json(found), options.digits)) + "\n"
-                : importance_as_tsv(found, options.digits));
+  out.write(importance_table(found).text(options.format == "json", options.digits));
   out.close();
 }
 

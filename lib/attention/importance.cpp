@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lib/base/figure.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/model/head_mask.h"
 #include "lib/model/transformer.h"
@@ -195,31 +194,15 @@ Importance measure_importance(const DumpOptions& options, const Selection& selec
   return out;
 }
 
-std::string importance_as_tsv(const Importance& importance, int digits) {
-  std::string out = "kind\tlayer\thead\tloss\tchange\tgradient\n";
-  for (const HeadImportance& h : importance.heads) {
-    out += std::string(name_of(h.kind)) + "\t" + std::to_string(h.layer) + "\t" +
-           std::to_string(h.head);
-    for (const double x : {h.loss, h.loss - importance.loss, h.gradient})
-      out += "\t" + figure(x, digits);
-    out += "\n";
-  }
-  return out;
-}
-
-Json importance_as_json(const Importance& importance) {
-  Json heads = Json::array();
+FigureTable importance_table(const Importance& importance) {
+  FigureTable out{
+      "heads",
+      {{"lines", importance.lines}, {"pieces", importance.tokens}, {"loss", importance.loss}},
+      {"kind", "layer", "head", "loss", "change", "gradient"}};
   for (const HeadImportance& h : importance.heads)
-    heads.push_back({{"kind", name_of(h.kind)},
-                     {"layer", h.layer},
-                     {"head", h.head},
-                     {"loss", h.loss},
-                     {"change", h.loss - importance.loss},
-                     {"gradient", h.gradient}});
-  return {{"lines", importance.lines},
-          {"pieces", importance.tokens},
-          {"loss", importance.loss},
-          {"heads", heads}};
+    out.rows.push_back(
+        {name_of(h.kind), h.layer, h.head, h.loss, h.loss - importance.loss, h.gradient});
+  return out;
 }
 
 }  // namespace tx

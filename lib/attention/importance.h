@@ -5,7 +5,7 @@
 
 #include "lib/attention/input.h"
 #include "lib/attention/selection.h"
-#include "lib/base/json.h"
+#include "lib/attention/statistics.h"
 
 namespace tx {
 
@@ -29,7 +29,6 @@ struct Importance {
 Importance measure_importance(const DumpOptions& options, const Selection& selection,
                               const std::vector<Item>& items, const Log& log);
 
-std::string importance_as_tsv(const Importance& importance, int digits);
-Json importance_as_json(const Importance& importance);
+FigureTable importance_table(const Importance& importance);
 
 }  // namespace tx

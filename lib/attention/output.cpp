@@ -27,20 +27,17 @@ class TextOutput : public AttentionOutput {
 template <class Sums>
 class StatisticsOutput : public AttentionOutput {
  public:
-  using Table = std::string (*)(const Sums&, int digits);
-  using Object = Json (*)(const Sums&);
+  using Table = FigureTable (*)(const Sums&);
   // `empty`: the sums of no line.
-  StatisticsOutput(const DumpOptions& options, const Sums& empty, Table table, Object object,
-                   Writer& out)
-      : options_(options), empty_(empty), sums_(empty), table_(table), object_(object), out_(out) {}
+  StatisticsOutput(const DumpOptions& options, const Sums& empty, Table table, Writer& out)
+      : options_(options), empty_(empty), sums_(empty), table_(table), out_(out) {}
   Write prepare(const AttentionRecord& record) override {
     Sums own = empty_;
     own.add(record);
     return [this, own = std::move(own)] { sums_.add(own); };
   }
   void finish() override {
-    out_.write(options_.format == "json" ? to_text(rounded(object_(sums_), options_.digits)) + "\n"
-                                         : table_(sums_, options_.digits));
+    out_.write(table_(sums_).text(options_.format == "json", options_.digits));
   }
 
  private:
@@ -48,7 +45,6 @@ class StatisticsOutput : public AttentionOutput {
   const Sums empty_;
   Sums sums_;
   Table table_;
-  Object object_;
   Writer& out_;
 };
 
@@ -58,11 +54,11 @@ std::unique_ptr<AttentionOutput> make_statistics_output(const DumpOptions& optio
                                                         Writer& out) {
   if (options.stats == "scores")
     return std::make_unique<StatisticsOutput<ScoreStatistics>>(options, ScoreStatistics(selection),
-                                                               scores_as_tsv, scores_as_json, out);
+                                                               scores_table, out);
   const bool pairs = options.stats == "pairs";
   return std::make_unique<StatisticsOutput<AttentionStatistics>>(
       options, AttentionStatistics(selection, pairs, &frequencies),
-      pairs ? pairs_as_tsv : heads_as_tsv, pairs ? pairs_as_json : heads_as_json, out);
+      pairs ? pairs_table : heads_table, out);
 }
 
 }  // namespace

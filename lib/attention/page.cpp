@@ -193,7 +193,7 @@ std::string AttentionPage::data() const {
     head["kinds"].push_back(
         {{"kind", name_of(kind)}, {"layers", names(layers, selection_.mean_of_layers)}});
   if (!selection_.mean_of_heads) {
-    head["statistics"] = heads_as_json(statistics_);
+    head["statistics"] = heads_table(statistics_).json();
     head["statistics"]["distances"] = distances_of(statistics_, selection_);
   }
   std::string out = to_text(head);

@@ -5,6 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/figure.h"
+#include "lib/base/split.h"
 #include "lib/base/utf8.h"
 #include "lib/subword/vocabulary.h"
 
@@ -231,51 +232,50 @@ std::vector<HeadPair> AttentionStatistics::pairs() const {
   return out;
 }
 
-std::string heads_as_tsv(const AttentionStatistics& statistics, int digits) {
-  std::string out = "kind\tlayer\thead\trows";
+std::string FigureTable::text(bool as_json, int digits) const {
+  if (as_json) return to_text(rounded(json(), digits)) + "\n";
+  std::string out = joined(columns, "\t");
+  for (const Json& row : rows) {
+    std::string between = "\n";
+    for (const Json& x : row) {
+      out += between;
+      out += x.is_string()         ? x.get<std::string>()
+             : x.is_number_float() ? figure(x.get<double>(), digits)
+                                   : to_text(x);
+      between = "\t";
+    }
+  }
+  return out + "\n";
+}
+
+Json FigureTable::json() const {
+  Json out = facts;
+  Json& objects = out[name] = Json::array();
+  for (const Json& row : rows) {
+    Json& object = objects.emplace_back(Json::object());
+    for (size_t i = 0; i < columns.size(); ++i) object[columns[i]] = row[i];
+  }
+  return out;
+}
+
+FigureTable heads_table(const AttentionStatistics& statistics) {
+  FigureTable out{"heads", {{"lines", statistics.lines()}}, {"kind", "layer", "head", "rows"}};
   const size_t figures = statistics.figures();
-  for (size_t i = 0; i < figures; ++i) out += std::string("\t") + HeadFigures::names[i];
-  out += "\n";
+  out.columns.insert(out.columns.end(), HeadFigures::names, HeadFigures::names + figures);
   for (const HeadFigures& h : statistics.heads()) {
-    out += std::string(name_of(h.kind)) + "\t" + std::to_string(h.layer) + "\t" +
-           std::to_string(h.head) + "\t" + std::to_string(h.rows);
-    for (size_t i = 0; i < figures; ++i) out += "\t" + figure(h.values[i], digits);
-    out += "\n";
+    out.rows.push_back({name_of(h.kind), h.layer, h.head, h.rows});
+    for (size_t i = 0; i < figures; ++i) out.rows.back().push_back(h.values[i]);
   }
   return out;
 }
 
-std::string pairs_as_tsv(const AttentionStatistics& statistics, int digits) {
-  std::string out = "kind\tlayer\thead\tother_layer\tother_head\tdistance\n";
-  for (const HeadPair& p : statistics.pairs()) {
-    out += std::string(name_of(p.kind));
-    for (const int number : {p.layer, p.head, p.other_layer, p.other_head})
-      out += "\t" + std::to_string(number);
-    out += "\t" + figure(p.distance, digits) + "\n";
-  }
-  return out;
-}
-
-Json heads_as_json(const AttentionStatistics& statistics) {
-  Json heads = Json::array();
-  for (const HeadFigures& h : statistics.heads()) {
-    Json& head = heads.emplace_back(
-        Json{{"kind", name_of(h.kind)}, {"layer", h.layer}, {"head", h.head}, {"rows", h.rows}});
-    for (size_t i = 0; i < statistics.figures(); ++i) head[HeadFigures::names[i]] = h.values[i];
-  }
-  return {{"lines", statistics.lines()}, {"heads", heads}};
-}
-
-Json pairs_as_json(const AttentionStatistics& statistics) {
-  Json pairs = Json::array();
+FigureTable pairs_table(const AttentionStatistics& statistics) {
+  FigureTable out{"pairs",
+                  {{"lines", statistics.lines()}},
+                  {"kind", "layer", "head", "other_layer", "other_head", "distance"}};
   for (const HeadPair& p : statistics.pairs())
-    pairs.push_back(Json{{"kind", name_of(p.kind)},
-                         {"layer", p.layer},
-                         {"head", p.head},
-                         {"other_layer", p.other_layer},
-                         {"other_head", p.other_head},
-                         {"distance", p.distance}});
-  return {{"lines", statistics.lines()}, {"pairs", pairs}};
+    out.rows.push_back({name_of(p.kind), p.layer, p.head, p.other_layer, p.other_head, p.distance});
+  return out;
 }
 
 Json rounded(const Json& figures, int digits) {
@@ -345,28 +345,14 @@ std::vector<HeadScores> ScoreStatistics::heads() const {
   return out;
 }
 
-std::string scores_as_tsv(const ScoreStatistics& statistics, int digits) {
-  std::string out = "kind\tlayer\thead\tscores\tmean\tvariance\tscaled_variance\n";
-  for (const HeadScores& h : statistics.heads()) {
-    out += std::string(name_of(h.kind)) + "\t" + std::to_string(h.layer) + "\t" +
-           std::to_string(h.head) + "\t" + std::to_string(h.scores);
-    for (const double x : {h.mean, h.variance, h.scaled_variance}) out += "\t" + figure(x, digits);
-    out += "\n";
-  }
-  return out;
-}
-
-Json scores_as_json(const ScoreStatistics& statistics) {
-  Json heads = Json::array();
+FigureTable scores_table(const ScoreStatistics& statistics) {
+  FigureTable out{"heads",
+                  {{"lines", statistics.lines()}},
+                  {"kind", "layer", "head", "scores", "mean", "variance", "scaled_variance"}};
   for (const HeadScores& h : statistics.heads())
-    heads.push_back(Json{{"kind", name_of(h.kind)},
-                         {"layer", h.layer},
-                         {"head", h.head},
-                         {"scores", h.scores},
-                         {"mean", h.mean},
-                         {"variance", h.variance},
-                         {"scaled_variance", h.scaled_variance}});
-  return {{"lines", statistics.lines()}, {"heads", heads}};
+    out.rows.push_back(
+        {name_of(h.kind), h.layer, h.head, h.scores, h.mean, h.variance, h.scaled_variance});
+  return out;
 }
 
 }  // namespace tx

@@ -86,11 +86,19 @@ class AttentionStatistics {
   std::vector<Kind> kinds_;
 };
 
-// As TSV with `digits` decimal places, a line per head or pair; as JSON in full precision.
-std::string heads_as_tsv(const AttentionStatistics& statistics, int digits);
-std::string pairs_as_tsv(const AttentionStatistics& statistics, int digits);
-Json heads_as_json(const AttentionStatistics& statistics);
-Json pairs_as_json(const AttentionStatistics& statistics);
+// Figures of heads or pairs, a row for each.
+struct FigureTable {
+  std::string name;  // of the rows in the JSON object
+  Json facts;        // other members of that object
+  std::vector<std::string> columns;
+  std::vector<Json> rows = {};  // arrays of a value for each column
+
+  // TSV or a JSON object, with `digits` decimal places.
+  std::string text(bool as_json, int digits) const;
+  Json json() const;  // in full precision
+};
+FigureTable heads_table(const AttentionStatistics& statistics);
+FigureTable pairs_table(const AttentionStatistics& statistics);
 // The same object with fractions rounded to `digits` decimal places.
 Json rounded(const Json& figures, int digits);
 
@@ -126,7 +134,6 @@ class ScoreStatistics {
   std::vector<Sums> sums_;
 };
 
-std::string scores_as_tsv(const ScoreStatistics& statistics, int digits);
-Json scores_as_json(const ScoreStatistics& statistics);
+FigureTable scores_table(const ScoreStatistics& statistics);
 
 }  // namespace tx

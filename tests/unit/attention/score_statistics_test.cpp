@@ -50,9 +50,9 @@ BOOST_AUTO_TEST_CASE(variances_of_visible_scores) {
   BOOST_TEST(heads[0].variance == 3);
   BOOST_TEST(heads[1].mean == 6.5);
   BOOST_TEST(heads[1].variance == 2.25);
-  BOOST_TEST(scores_as_tsv(statistics, 2) ==
+  BOOST_TEST(scores_table(statistics).text(false, 2) ==
              "kind\tlayer\thead\tscores\tmean\tvariance\tscaled_variance\n"
              "decoder\t3\t0\t6\t4.00\t3.00\t0.75\ndecoder\t3\t2\t6\t6.50\t2.25\t0.56\n");
-  BOOST_TEST(scores_as_json(statistics)["lines"] == 2);
-  BOOST_TEST(scores_as_json(statistics)["heads"][1]["scaled_variance"] == 0.5625);
+  BOOST_TEST(scores_table(statistics).json()["lines"] == 2);
+  BOOST_TEST(scores_table(statistics).json()["heads"][1]["scaled_variance"] == 0.5625);
 }

@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(rarest_tokens) {
   statistics.add(r);
   BOOST_TEST(statistics.figures() == HeadFigures::count);
   BOOST_TEST(near(statistics.heads()[0].values[HeadFigures::rarest], (0.25 + 0 + 0.2) / 3));
-  BOOST_TEST(heads_as_tsv(statistics, 1).find("\trarest\n") != std::string::npos);
+  BOOST_TEST(heads_table(statistics).text(false, 1).find("\trarest\n") != std::string::npos);
   frequencies = {};
   frequencies.add(r);  // all three occur once
   AttentionStatistics equal(selection, false, &frequencies);
@@ -189,13 +189,14 @@ BOOST_AUTO_TEST_CASE(parts_add_up) {
 BOOST_AUTO_TEST_CASE(tables) {
   AttentionStatistics statistics(selected(AttentionKind::encoder, {0}, {1, 2}), true);
   statistics.add(record_of({{encoder, encoder}}));
-  BOOST_TEST(heads_as_tsv(statistics, 2)
+  BOOST_TEST(heads_table(statistics)
+                 .text(false, 2)
                  .starts_with("kind\tlayer\thead\trows\tentropy\tdistance\tprevious\tself\tnext\tfi"
                               "rst\teos\tpunctuation\t"
                               "confidence\tequal\tinduction\nencoder\t0\t1\t3\t0.61\t"));
-  BOOST_TEST(pairs_as_tsv(statistics, 3) ==
+  BOOST_TEST(pairs_table(statistics).text(false, 3) ==
              "kind\tlayer\thead\tother_layer\tother_head\tdistance\nencoder\t0\t1\t0\t2\t0.000\n");
-  BOOST_TEST(heads_as_json(statistics)["heads"][1]["head"] == 2);
-  BOOST_TEST(heads_as_json(statistics)["lines"] == 1);
-  BOOST_TEST(pairs_as_json(statistics)["pairs"].size() == 1u);
+  BOOST_TEST(heads_table(statistics).json()["heads"][1]["head"] == 2);
+  BOOST_TEST(heads_table(statistics).json()["lines"] == 1);
+  BOOST_TEST(pairs_table(statistics).json()["pairs"].size() == 1u);
 }
