@@ -24,10 +24,7 @@ struct Candidate {
 class HeadChooser : public AttentionOutput {
  public:
   HeadChooser(const Selection& selection, const std::string& path)
-      : selection_(selection), path_(path) {
-    MetricOptions options;
-    options.names = "aer";
-    metric_ = std::move(options.make().front());
+      : selection_(selection), path_(path), metric_(make_metric("aer")) {
     std::vector<int> heads = selection.heads;
     if (heads.size() > 1) heads.push_back(mean);
     for (const int layer : selection.kinds.front().layers)

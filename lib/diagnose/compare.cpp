@@ -45,7 +45,7 @@ std::vector<Made> translate(const std::vector<Source>& sources, const Translator
 }
 
 double bleu(const std::vector<Compared>& lines) {
-  const auto metric = std::move(MetricOptions().make().front());
+  const auto metric = make_metric("bleu");
   metric->score_segments();  // lines of fewer than 4 words have no 4-grams: use the effective order
   Statistics sums(metric->size());
   for (const Compared& line : lines) metric->add(line.a.text, {&line.b.text, 1}, sums);

@@ -1,11 +1,10 @@
-#include "lib/diagnose/training.h"
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <numeric>
 
 #include "lib/base/utf8.h"
+#include "lib/diagnose/training.h"
 #include "lib/eval/metrics.h"
 #include "lib/search/lines/lines.h"
 
@@ -49,16 +48,6 @@ std::unique_ptr<ModelSet> model_of(Parameters& parameters, const TranslationTask
   m.vocabularies = task.vocabularies;
   (*backend)->wait();  // workers read it from their own streams
   return std::make_unique<ModelSet>(std::move(backend), std::move(models));
-}
-
-Metrics metrics_of(const TranslationTask& task) {
-  Metrics metrics;
-  for (const std::string& name : task.metrics) {
-    MetricOptions options;
-    options.names = name;
-    metrics.push_back(std::move(options.make().front()));
-  }
-  return metrics;
 }
 
 constexpr uint64_t stopped_there = UINT64_MAX;  // instead of a size
@@ -112,9 +101,9 @@ class TranslationMetrics : public TranslationScorer {
   TranslationMetrics(Parameters& parameters, TranslationTask task)
       : parameters_(parameters),
         task_(std::move(task)),
-        metrics_(metrics_of(task_)),
         translator_(options_of(parameters, task_.threads),
                     model_of(parameters, task_, options_of(parameters, task_.threads))) {
+    for (const std::string& name : task_.metrics) metrics_.push_back(make_metric(name));
     for (size_t i = size_t(task_.rank); i < task_.sources.size(); i += size_t(task_.ranks)) {
       parse_line(task_.sources[i], {}, translator_, sources_.emplace_back().ids);
       longest_ = std::max(longest_, int64_t(sources_.back().ids.size()));

@@ -154,6 +154,11 @@ Metrics MetricOptions::make() const {
   return metrics;
 }
 
+std::unique_ptr<Metric> make_metric(const std::string& name) {
+  const Kinds kinds = all_kinds();
+  return find_kind(kinds, name).make(name);
+}
+
 std::string metrics_summary() {
   Names of_text, others;
   for (const auto& kind : all_kinds()) {

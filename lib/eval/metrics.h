@@ -24,6 +24,9 @@ class MetricOptions {
   std::vector<std::unique_ptr<MetricKind>> kinds_;
 };
 
+// The metric of that name, with its default options.
+std::unique_ptr<Metric> make_metric(const std::string& name);
+
 // "BLEU, chrF, TER as in sacreBLEU; F1 of trees".
 std::string metrics_summary();
 std::vector<std::string> metric_names();

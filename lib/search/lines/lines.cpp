@@ -1,7 +1,6 @@
 #include "lib/search/lines/lines.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "lib/base/error.h"
@@ -226,9 +225,6 @@ std::string joined(const std::vector<double>& values) {
   return out;
 }
 
-// A JSON number; minus infinity, possible for a scored translation, is null.
-Json number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
-
 Json links(const std::string& text) {
   Json out = Json::array();
   for (size_t at = 0; at < text.size();) {
@@ -243,8 +239,8 @@ Json links(const std::string& text) {
 void describe(Json& json, const Line& line, const TokenHypothesis& h, const LineOptions& options,
               const Vocabulary& vocabulary, std::span<const int> prompt) {
   json["text"] = output(line, h, options, vocabulary, prompt);
-  json["score"] = number(h.score);
-  json["log_p"] = number(h.log_p);
+  json["score"] = finite_or_null(h.score);
+  json["log_p"] = finite_or_null(h.log_p);  // minus infinity is possible for a forced target
   json["complete"] = h.complete;
   const WordScores tokens = words_of(h, LineForm::tokens, vocabulary);
   json["pieces"] = tokens.words;

@@ -5,19 +5,12 @@
 #include <numeric>
 
 #include "lib/base/error.h"
+#include "lib/base/pool.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/eval/metrics.h"
 
 namespace tx {
 namespace {
-
-std::unique_ptr<Metric> make_metric(const std::string& name) {
-  MetricOptions options;
-  options.names = name;
-  std::unique_ptr<Metric> metric = std::move(options.make().front());
-  metric->score_segments();
-  return metric;
-}
 
 double score(Metric& metric, const std::string& hypothesis, const std::string& reference) {
   std::vector<double> sums(metric.size());
@@ -28,15 +21,19 @@ double score(Metric& metric, const std::string& hypothesis, const std::string& r
 // Metrics have internal buffers: one per concurrent caller.
 class Ranker {
  public:
-  Ranker(std::string metric, size_t printed, const Vocabulary& vocabulary)
-      : name_(std::move(metric)), printed_(printed), vocabulary_(vocabulary) {}
+  Ranker(const std::string& name, size_t printed, const Vocabulary& vocabulary)
+      : metrics_([name] {
+          auto metric = make_metric(name);
+          metric->score_segments();
+          return metric;
+        }),
+        printed_(printed),
+        vocabulary_(vocabulary) {}
 
   void rank(Translation& outputs) {
-    std::unique_ptr<Metric> metric = take();
     std::vector<std::string> texts;
     for (const TokenHypothesis& h : outputs) texts.push_back(vocabulary_.decode(h.ids));
-    const std::vector<double> utility = utilities(texts, *metric);
-    give(std::move(metric));
+    const std::vector<double> utility = utilities(texts, *metrics_.lend());
     std::vector<size_t> order(outputs.size());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, std::ranges::greater(), [&](size_t i) { return utility[i]; });
@@ -53,27 +50,9 @@ class Ranker {
   }
 
  private:
-  std::unique_ptr<Metric> take() {
-    {
-      const std::lock_guard guard(lock_);
-      if (!idle_.empty()) {
-        auto metric = std::move(idle_.back());
-        idle_.pop_back();
-        return metric;
-      }
-    }
-    return make_metric(name_);
-  }
-  void give(std::unique_ptr<Metric> metric) {
-    const std::lock_guard guard(lock_);
-    idle_.push_back(std::move(metric));
-  }
-
-  std::string name_;
+  Pool<Metric> metrics_;
   size_t printed_;
   const Vocabulary& vocabulary_;
-  std::mutex lock_;
-  std::vector<std::unique_ptr<Metric>> idle_;
 };
 
 }  // namespace

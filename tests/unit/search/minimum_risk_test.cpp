@@ -10,9 +10,7 @@ using namespace tx;
 namespace {
 
 std::unique_ptr<Metric> metric_of(const char* name) {
-  MetricOptions options;
-  options.names = name;
-  auto metric = std::move(options.make().front());
+  auto metric = make_metric(name);
   metric->score_segments();
   return metric;
 }
