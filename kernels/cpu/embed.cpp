@@ -32,12 +32,9 @@ TX_CLONES void embed_rows(const int32_t* ids, const Blank& blank, Matrix table, 
       const T* e = table.row<T>(ids[i]);
       const A factor = is_blank(blank, ids[i], i) ? A(0) : A(scale);
       const A* p = positions.empty() ? none.data() : positions.row<A>(drop.keys.position[i]);
-      if (drop.threshold == 0) {
-        for (int64_t j = 0; j < d; ++j) store(y[j], load(e[j]) * factor + p[j]);
-        continue;
-      }
-      const DropRow<A> dropped(drop, mask.draw(i));
-      for (int64_t j = 0; j < d; ++j) store(y[j], dropped(j, load(e[j]) * factor + p[j]));
+      with_mask<A>(drop, mask.draw(i), [=](auto kept) TX_INLINE_LAMBDA {
+        for (int64_t j = 0; j < d; ++j) store(y[j], kept(j, load(e[j]) * factor + p[j]));
+      });
     }
   }
 }
@@ -77,12 +74,9 @@ TX_CLONES void add_rows(const int32_t* ids, const Blank& blank, Matrix dout, dou
       if (ids[i] < 0 || ids[i] % threads != part || is_blank(blank, ids[i], i)) continue;
       const T* g = dout.row<T>(i);
       A* to = dtable.row<A>(ids[i]);
-      if (drop.threshold == 0) {
-        for (int64_t j = 0; j < d; ++j) to[j] += load(g[j]) * A(scale);
-        continue;
-      }
-      const DropRow<A> dropped(drop, mask.draw(i));
-      for (int64_t j = 0; j < d; ++j) to[j] += dropped(j, load(g[j]) * A(scale));
+      with_mask<A>(drop, mask.draw(i), [=](auto kept) TX_INLINE_LAMBDA {
+        for (int64_t j = 0; j < d; ++j) to[j] += kept(j, load(g[j]) * A(scale));
+      });
     }
   }
 }

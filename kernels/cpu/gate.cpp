@@ -12,15 +12,11 @@ namespace {
 template <Activation f, class T>
 TX_INLINE void gate_row(const T* x, const uint16_t* bits, const Dropout& drop, T* y,
                         int64_t width) {
-  using A = acc_t<T>;
   const T* up = x + width;
-  if (bits) {
-    const DropRow<A> dropped(drop, bits);
+  with_mask<acc_t<T>>(drop, bits, [=](auto kept) TX_INLINE_LAMBDA {
     for (int64_t j = 0; j < width; ++j)
-      store(y[j], dropped(j, activated<f>(load(x[j])) * load(up[j])));
-  } else {
-    for (int64_t j = 0; j < width; ++j) store(y[j], activated<f>(load(x[j])) * load(up[j]));
-  }
+      store(y[j], kept(j, activated<f>(load(x[j])) * load(up[j])));
+  });
 }
 
 template <class T>
@@ -34,7 +30,7 @@ TX_CLONES void gate_rows(Matrix in, Activation activation, const Dropout& drop, 
     for (int64_t i = 0; i < out.rows; ++i) {
       const T* x = in.row<T>(i);
       T* y = out.row<T>(i);
-      const uint16_t* bits = drop.threshold ? mask.draw(i) : nullptr;
+      const uint16_t* bits = mask.draw(i);
       if (activation == Activation::silu)
         gate_row<Activation::silu>(x, bits, drop, y, out.cols);
       else
@@ -48,17 +44,13 @@ template <Activation f, class T>
 TX_INLINE void gate_backward_row(const T* dy, const T* x, const uint16_t* bits, const Dropout& drop,
                                  T* dx, int64_t width) {
   using A = acc_t<T>;
-  const auto both = [&](int64_t j, A g) __attribute__((always_inline)) {
-    const A gate = load(x[j]), up = load(x[width + j]);
-    store(dx[j], g * up * activation_slope<f>(gate));
-    store(dx[width + j], g * activated<f>(gate));
-  };
-  if (bits) {
-    const DropRow<A> dropped(drop, bits);
-    for (int64_t j = 0; j < width; ++j) both(j, dropped(j, load(dy[j])));
-  } else {
-    for (int64_t j = 0; j < width; ++j) both(j, load(dy[j]));
-  }
+  with_mask<A>(drop, bits, [=](auto kept) TX_INLINE_LAMBDA {
+    for (int64_t j = 0; j < width; ++j) {
+      const A g = kept(j, load(dy[j])), gate = load(x[j]), up = load(x[width + j]);
+      store(dx[j], g * up * activation_slope<f>(gate));
+      store(dx[width + j], g * activated<f>(gate));
+    }
+  });
 }
 
 template <class T>
@@ -72,7 +64,7 @@ TX_CLONES void gate_backward_rows(Matrix dy, Matrix in, Activation activation, c
     for (int64_t i = 0; i < dy.rows; ++i) {
       const T *g = dy.row<T>(i), *x = in.row<T>(i);
       T* dx = out.row<T>(i);
-      const uint16_t* bits = drop.threshold ? mask.draw(i) : nullptr;
+      const uint16_t* bits = mask.draw(i);
       if (activation == Activation::silu)
         gate_backward_row<Activation::silu>(g, x, bits, drop, dx, dy.cols);
       else

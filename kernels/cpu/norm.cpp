@@ -75,7 +75,7 @@ void add_norm_rows(const AddNorm& p, int threads) {
     const MaskRow mask = masks.mine();
 #pragma omp for
     for (int64_t i = 0; i < p.sub.rows; ++i) {
-      const uint16_t* bits = p.drop.threshold ? mask.draw(i) : nullptr;
+      const uint16_t* bits = mask.draw(i);
       with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
         using L = decltype(lanes);
         add_norm_row<T, L>(p, i, bits);
@@ -145,8 +145,7 @@ void norm_backward_rows(const AddNormBackward& p, acc_t<T>* partial, int threads
       A *dg = partial + block * 2 * width, *db = dg + width;
       std::fill(dg, dg + 2 * width, A(0));
       for (int64_t i = block * block_rows; i < std::min(rows, (block + 1) * block_rows); ++i) {
-        const bool masked = p.drop.threshold && !p.dsub.empty();
-        const uint16_t* bits = masked ? mask.draw(i) : nullptr;
+        const uint16_t* bits = p.dsub.empty() ? nullptr : mask.draw(i);
         with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
           using L = decltype(lanes);
           const A* stats = p.stats.row<A>(i);

@@ -12,13 +12,9 @@ namespace {
 template <Activation activation, class T>
 TX_INLINE void activate_row(const T* x, const uint16_t* bits, const Dropout& drop, T* y,
                             int64_t width) {
-  using A = acc_t<T>;
-  if (bits) {
-    const DropRow<A> dropped(drop, bits);
-    for (int64_t j = 0; j < width; ++j) store(y[j], dropped(j, activated<activation>(load(x[j]))));
-  } else {
-    for (int64_t j = 0; j < width; ++j) store(y[j], activated<activation>(load(x[j])));
-  }
+  with_mask<acc_t<T>>(drop, bits, [=](auto kept) TX_INLINE_LAMBDA {
+    for (int64_t j = 0; j < width; ++j) store(y[j], kept(j, activated<activation>(load(x[j]))));
+  });
 }
 
 template <class T>
@@ -32,7 +28,7 @@ TX_CLONES void activate_rows(Matrix in, Activation activation, const Dropout& dr
     for (int64_t i = 0; i < in.rows; ++i) {
       const T* x = in.row<T>(i);
       T* y = out.row<T>(i);
-      const uint16_t* bits = drop.threshold ? mask.draw(i) : nullptr;
+      const uint16_t* bits = mask.draw(i);
       with_activation(
           activation, [&](auto f) __attribute__((always_inline)) {
             activate_row<decltype(f)::value>(x, bits, drop, y, in.cols);
@@ -50,14 +46,12 @@ TX_INLINE void activate_backward_row(const T* dy, const T* kept, const uint16_t*
     const A scale = drop.threshold ? A(drop.scale) : A(1);
     for (int64_t j = 0; j < width; ++j)
       store(dx[j], load(kept[j]) > 0 ? load(dy[j]) * scale : A(0));
-  } else if (bits) {
-    const DropRow<A> dropped(drop, bits);
-    for (int64_t j = 0; j < width; ++j)
-      store(dx[j], dropped(j, load(dy[j]) * activation_slope<activation>(load(kept[j]))));
-  } else {
-    for (int64_t j = 0; j < width; ++j)
-      store(dx[j], load(dy[j]) * activation_slope<activation>(load(kept[j])));
+    return;
   }
+  with_mask<A>(drop, bits, [=](auto mask) TX_INLINE_LAMBDA {
+    for (int64_t j = 0; j < width; ++j)
+      store(dx[j], mask(j, load(dy[j]) * activation_slope<activation>(load(kept[j]))));
+  });
 }
 
 constexpr int64_t block_rows = 128;  // fixed, so that bits do not depend on the number of threads
@@ -78,8 +72,7 @@ TX_CLONES void activate_backward_rows(Matrix dy, Matrix kept, Activation activat
       if (sum) std::fill(sum, sum + width, A(0));
       for (int64_t i = block * block_rows; i < std::min(dy.rows, (block + 1) * block_rows); ++i) {
         T* to = dx.row<T>(i);
-        const bool masked = drop.threshold && activation != Activation::relu;
-        const uint16_t* bits = masked ? mask.draw(i) : nullptr;
+        const uint16_t* bits = activation == Activation::relu ? nullptr : mask.draw(i);
         with_activation(
             activation, [&](auto f) __attribute__((always_inline)) {
               activate_backward_row<decltype(f)::value>(dy.row<T>(i), kept.row<T>(i), bits, drop,
@@ -126,12 +119,9 @@ TX_CLONES void dropout_sum_rows(Matrix x, Matrix sub, const Dropout& drop, Matri
     for (int64_t i = 0; i < sub.rows; ++i) {
       const T *a = x.row<T>(i), *b = sub.row<T>(i);
       T* y = out.row<T>(i);
-      if (drop.threshold) {
-        const DropRow<A> dropped(drop, mask.draw(i));
-        for (int64_t j = 0; j < sub.cols; ++j) store(y[j], load(a[j]) + dropped(j, load(b[j])));
-      } else {
-        for (int64_t j = 0; j < sub.cols; ++j) store(y[j], load(a[j]) + load(b[j]));
-      }
+      with_mask<A>(drop, mask.draw(i), [=, cols = sub.cols](auto kept) TX_INLINE_LAMBDA {
+        for (int64_t j = 0; j < cols; ++j) store(y[j], load(a[j]) + kept(j, load(b[j])));
+      });
     }
   }
 }

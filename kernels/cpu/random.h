@@ -76,12 +76,13 @@ TX_INLINE void with_mask(const Dropout& drop, const uint16_t* bits, F&& f) {
     f(KeepRow());
 }
 
-// Draws the mask bits of row i into `bits`.
+// Draws the mask bits of row i into `bits`. Null without dropout.
 struct MaskRow {
   const Dropout& drop;
   int64_t blocks;
   uint16_t* bits;
   const uint16_t* draw(int64_t i) const {
+    if (!drop.threshold) return nullptr;
     philox_row(philox_of(drop, i), blocks, bits);
     return bits + drop.first;
   }
