@@ -91,47 +91,19 @@ TX_DEVICE void load_tile(bf16* to, Rows<const bf16> from, int first, int most, b
   }
 }
 
-// The 16 rows at `rows` as left operand, 16 columns each.
-template <int D>
-using Left = uint32_t[D / 16][4];
-
-template <int D>
-TX_DEVICE void load_left_part(uint32_t (&a)[4], const bf16* rows, int k) {
-  const int lane = tile_lane();
-  ldmatrix_x4(a, rows + lane % 16 * tile_pitch<D> + k * 16 + lane / 16 * 8);
-}
-template <int D>
-TX_DEVICE void load_left(Left<D>& a, const bf16* rows) {
-#pragma unroll
-  for (int k = 0; k < D / 16; ++k) load_left_part<D>(a[k], rows, k);
-}
-
-// c += a (16 x 16) of the 16 columns from 16 k on of `rows`, transposed.
-template <int D>
-TX_DEVICE void multiply_part(Product16& c, const uint32_t (&a)[4], const bf16* rows, int k) {
-  const int lane = tile_lane();
-  uint32_t b[4];
-  ldmatrix_x4(b, rows + (lane / 16 * 8 + lane % 8) * tile_pitch<D> + k * 16 + lane / 8 % 2 * 8);
-  mma_bf16(c[0], a, {b[0], b[1]});
-  mma_bf16(c[1], a, {b[2], b[3]});
-}
-// c (16 x 16) = left rows . 16 rows at `rows`, the left ones in registers or in shared memory.
-template <int D>
-TX_DEVICE void multiply(Product16& c, const Left<D>& a, const bf16* rows) {
-#pragma unroll
-  for (int i = 0; i < 8; ++i) c[i / 4][i % 4] = 0;
-#pragma unroll
-  for (int k = 0; k < D / 16; ++k) multiply_part<D>(c, a[k], rows, k);
-}
+// c (16 x 16) = 16 rows at `left` . 16 rows at `rows`, transposed.
 template <int D>
 TX_DEVICE void multiply(Product16& c, const bf16* left, const bf16* rows) {
+  const int lane = tile_lane();
 #pragma unroll
   for (int i = 0; i < 8; ++i) c[i / 4][i % 4] = 0;
 #pragma unroll
   for (int k = 0; k < D / 16; ++k) {
-    uint32_t a[4];
-    load_left_part<D>(a, left, k);
-    multiply_part<D>(c, a, rows, k);
+    uint32_t a[4], b[4];
+    ldmatrix_x4(a, left + lane % 16 * tile_pitch<D> + k * 16 + lane / 16 * 8);
+    ldmatrix_x4(b, rows + (lane / 16 * 8 + lane % 8) * tile_pitch<D> + k * 16 + lane / 8 % 2 * 8);
+    mma_bf16(c[0], a, {b[0], b[1]});
+    mma_bf16(c[1], a, {b[2], b[3]});
   }
 }
 
