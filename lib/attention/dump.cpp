@@ -237,7 +237,6 @@ Selection selected(const DumpOptions& options, const Translator& translator, con
 
 void dump_attention(const DumpOptions& options, const Log& log) {
   TranslatorOptions settings = options.translator;
-  settings.models = options.models;
   settings.languages.needed = false;
   limit_threads(settings.threads, log);
   const Translator translator(settings);

@@ -12,7 +12,7 @@ void DumpOptions::describe(Options& options) {
   const std::vector<Condition> averages = {{"--average", "heads"}, {"--average", "all"}};
   options.group("Input");
   options
-      .add("-m,--model", models, "FILE", "model file or run directory",
+      .add("-m,--model", translator.models, "FILE", "model file or run directory",
            "A run directory stands for its best model, or its last if there is no best.")
       .more("Several are supported only with --live.")
       .input()
@@ -168,10 +168,10 @@ int64_t DumpOptions::page_limit() const {
 }
 
 void DumpOptions::check() const {
-  if (models.empty() && qkv.empty())
+  if (translator.models.empty() && qkv.empty())
     throw UsageError("missing option: -m FILE (model file or run directory), or --qkv FILE");
-  if (models.size() > 1 && !live)
-    throw UsageError("--model is given " + std::to_string(models.size()) +
+  if (translator.models.size() > 1 && !live)
+    throw UsageError("--model is given " + std::to_string(translator.models.size()) +
                      " times, but several models are supported only with --live: give one -m");
   if (!qkv.empty() && !format.empty() && format != "json")
     throw UsageError("--format " + format +

@@ -8,10 +8,11 @@ namespace tx {
 constexpr int max_page_mb = 1000;  // of --html-limit
 
 struct DumpOptions {
-  std::vector<std::string> models;  // -m: files or run directories; several only with `live`
-  std::string qkv;                  // file of matrices to use instead of a model
-  std::vector<std::string> files;   // of source lines; none: standard input
-  std::string target;               // file of translations to force; "": the model's own
+  // Its models: files or run directories; several only with `live`.
+  TranslatorOptions translator;
+  std::string qkv;                 // file of matrices to use instead of a model
+  std::vector<std::string> files;  // of source lines; none: standard input
+  std::string target;              // file of translations to force; "": the model's own
   bool strict = false;
   SelectionOptions selection;
   std::string format, dtype = "f32";  // format "": the default
@@ -29,14 +30,13 @@ struct DumpOptions {
   std::string svg, token;
   bool apart = false;
   std::string color = "auto";  // of a heatmap
-  TranslatorOptions translator;
 
   DumpOptions() {
     translator.max_source = 256;
     translator.precision = Precision::fp32;
   }
   void describe(Options& options);
-  const std::string& model() const { return models.front(); }
+  const std::string& model() const { return translator.models.front(); }
   int64_t page_limit() const;  // of the sentences, or of a live page, in bytes
   // UsageError: several models, standard input used twice, or --format safetensors without -o.
   void check() const;

@@ -263,13 +263,13 @@ std::string footer(const std::deque<LiveModel>& models) {
 }  // namespace
 
 void write_live_page(const DumpOptions& options, const Log& log) {
-  if (options.models.size() > max_live_models)
-    throw UsageError("--model is given " + std::to_string(options.models.size()) +
+  if (options.translator.models.size() > max_live_models)
+    throw UsageError("--model is given " + std::to_string(options.translator.models.size()) +
                      " times, but a page compares at most " + std::to_string(max_live_models) +
                      " models");
   std::deque<LiveModel> models;
   int64_t weights = 0;
-  for (const std::string& path : options.models) {
+  for (const std::string& path : options.translator.models) {
     const LiveModel& model = models.emplace_back(path, options);
     weights += base64_size(model.weight_bytes());
     const std::string kind = model.file().config().kind.name;

@@ -23,7 +23,7 @@ struct Setting {
   Setting() {
     RandomModel model(small_config(), DType::f32, 10, 1, false);
     save_model(folder / "model", model.parameters, {word_vocabulary(71), 2}, Json::object());
-    options.models = {folder / "model"};
+    options.translator.models = {folder / "model"};
     options.translator.search.max_extra = 5;
     options.translator.max_source = 20;
     options.translator.threads = 2;
@@ -79,9 +79,7 @@ BOOST_AUTO_TEST_CASE(tokens_and_maps_belong_together) {
 
 BOOST_AUTO_TEST_CASE(its_own_translation_is_that_of_the_decoder) {
   Setting setting;
-  TranslatorOptions o = setting.options.translator;
-  o.models = setting.options.models;
-  const Translator translator(o);
+  const Translator translator(setting.options.translator);
   const Translation wanted = translator.translate(std::vector{Source{{5, 6, 7}, 1, {}}})[0];
   const auto record = setting.records("w5 w6 w7\n")[0];
   BOOST_TEST(record["translation"].get<std::string>() ==

@@ -51,7 +51,7 @@ struct Sample {
   }
   Importance measure(const std::string& name, const std::vector<Item>& of) {
     DumpOptions options;
-    options.models = {folder / name};
+    options.translator.models = {folder / name};
     options.translator.device = Device::cpu;
     options.translator.threads = 1;
     SelectionOptions selection;
