@@ -11,14 +11,15 @@ namespace tx {
 
 namespace {
 
-constexpr uint32_t mask_site = 0x6d61736b;  // distinguishes masks from other uses of the seed
+// Distinguish masks and spans from other uses of the seed.
+constexpr uint32_t mask_site = 0x6d61736b, span_site = 0x7370616e;
 constexpr double guessed = 0.15, hidden = 0.8, other = 0.9;
 
 double uniform(uint32_t word) { return double(word) * 0x1p-32; }
 
-Philox::Block draw(const MaskedSentence& s, uint32_t position) {
-  return Philox::block(uint32_t(s.seed), uint32_t(s.seed >> 32) ^ mask_site, uint32_t(s.epoch),
-                       s.place, position, uint32_t(uint64_t(s.epoch) >> 32));
+Philox::Block draw(const MaskedSentence& s, uint32_t site, uint32_t position) {
+  return Philox::block(uint32_t(s.seed), uint32_t(s.seed >> 32) ^ site, uint32_t(s.epoch), s.place,
+                       position, uint32_t(uint64_t(s.epoch) >> 32));
 }
 
 void mask(const Philox::Block& block, int vocabulary, int32_t& id, int32_t& label) {
@@ -31,23 +32,16 @@ void mask(const Philox::Block& block, int vocabulary, int32_t& id, int32_t& labe
         Vocabulary::specials + int32_t(block.word[2] % uint32_t(vocabulary - Vocabulary::specials));
 }
 
-constexpr uint32_t span_site = 0x7370616e;  // distinguishes spans from other uses of the seed
 constexpr double taken_share = 0.15, mean_span = 3;
 
-enum class Draw { taken, kept };
-
-uint32_t draw_span(const MaskedSentence& s, Draw what, uint32_t position) {
-  return Philox::block(uint32_t(s.seed), uint32_t(s.seed >> 32) ^ span_site, uint32_t(s.epoch),
-                       s.place, position, uint32_t(uint64_t(s.epoch) >> 32))
-      .word[what == Draw::taken ? 0 : 1];
-}
+enum class Draw { taken, kept };  // the words of a draw
 
 // Splits `total` into `parts` lengths from 1, uniformly: cut with probability needed / left.
 std::vector<int> cut(const MaskedSentence& sentence, Draw what, int total, int parts) {
   std::vector<int> lengths{1};
   for (int place = 1; place < total; ++place) {
     const uint64_t wanted = uint64_t(parts) - lengths.size(), left = uint64_t(total - place);
-    if ((draw_span(sentence, what, uint32_t(place)) * left) >> 32 < wanted)
+    if ((draw(sentence, span_site, uint32_t(place)).word[size_t(what)] * left) >> 32 < wanted)
       lengths.push_back(1);
     else
       ++lengths.back();
@@ -64,14 +58,14 @@ void mask_tokens(const MaskedSentence& sentence, int vocabulary, std::span<int32
   std::fill(labels.begin(), labels.end(), no_label);
   bool any = false;
   for (size_t i = 0; i < ids.size(); ++i) {
-    const Philox::Block block = draw(sentence, uint32_t(i));
+    const Philox::Block block = draw(sentence, mask_site, uint32_t(i));
     if (uniform(block.word[0]) >= guessed) continue;
     mask(block, vocabulary, ids[i], labels[i]);
     any = true;
   }
   if (any) return;
-  const uint32_t chosen = draw(sentence, 0).word[3] % uint32_t(ids.size());
-  mask(draw(sentence, chosen), vocabulary, ids[chosen], labels[chosen]);
+  const uint32_t chosen = draw(sentence, mask_site, 0).word[3] % uint32_t(ids.size());
+  mask(draw(sentence, mask_site, chosen), vocabulary, ids[chosen], labels[chosen]);
 }
 
 // At least one token separates two spans.
