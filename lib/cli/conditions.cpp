@@ -28,7 +28,7 @@ bool is_active(const Option& option) {
 
 std::string typed_title(const Option& option) {
   if (option.positional && option.given)
-    return "argument '" + values::split(values::to_text(option.field)).front() + "'";
+    return "argument '" + split_at(values::to_text(option.field), ',').front() + "'";
   const bool off = option.given && option.is_flag() && !values::is_on(option);
   return off ? "--no-" + option.long_name() : values::title(option);
 }
@@ -36,7 +36,7 @@ std::string typed_title(const Option& option) {
 bool holds(const Option& option, const std::string& value) {
   if (value.empty()) return values::is_on(option);
   const std::string text = values::to_text(option.field);
-  const std::vector<std::string> parts = values::split(text);
+  const std::vector<std::string> parts = split_at(text, ',');
   return text == value || std::find(parts.begin(), parts.end(), value) != parts.end();
 }
 

@@ -11,7 +11,7 @@
 namespace tx {
 
 std::string Option::long_name() const {
-  for (const auto& name : values::split(names))
+  for (const auto& name : values::names(*this))
     if (name.starts_with("--")) return name.substr(2);
   const size_t letter = names.find_first_not_of('-');
   return letter == std::string::npos ? names : names.substr(letter);

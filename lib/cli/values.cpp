@@ -65,7 +65,7 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
 std::string one_of_choices(const Option& option, const std::string& text) {
   if (option.choices.empty()) return text;
   std::vector<std::string> before;
-  for (const auto& word : option.list ? split(text + ",") : std::vector<std::string>{text}) {
+  for (const auto& word : option.list ? split_at(text, ',') : std::vector<std::string>{text}) {
     if (!contains(option.choices, word) && !contains(option.unlisted_choices, word))
       no_choice(option, word);
     if (contains(before, word)) throw UsageError(title(option) + ": " + word + " is given twice");
@@ -221,20 +221,10 @@ std::vector<std::string> texts(const FieldPointer& field) {
   return out;
 }
 
-std::vector<std::string> split(const std::string& words) {
-  std::vector<std::string> out;
-  for (size_t begin = 0; begin < words.size();) {
-    const size_t end = std::min(words.find(',', begin), words.size());
-    out.push_back(words.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return out;
-}
-
-std::vector<std::string> names(const Option& option) { return split(option.names); }
+std::vector<std::string> names(const Option& option) { return split_at(option.names, ','); }
 
 std::vector<std::string> all_names(const Option& option) {
-  return split(option.names + "," + option.aliases);
+  return split_at(option.names + (option.aliases.empty() ? "" : "," + option.aliases), ',');
 }
 
 std::string title(const Option& option) { return names(option).back(); }

@@ -11,7 +11,6 @@ Json to_json(const Option& option);
 // The field as on the command line; "" for an empty string, list or optional.
 std::string to_text(const FieldPointer& field);
 std::vector<std::string> texts(const FieldPointer& field);  // non-empty texts of a string or list
-std::vector<std::string> split(const std::string& words);   // "a,b" as {"a", "b"}; "" as {}
 std::vector<std::string> names(const Option& option);       // {"-o", "--out"}
 std::vector<std::string> all_names(const Option& option);   // followed by its aliases
 std::string title(const Option& option);                    // its long name, for messages
