@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "kernels/cpu.h"
 #include "kernels/cpu/profile.h"
@@ -119,6 +120,11 @@ AdamStep<A> resolve(const AdamSettings& settings, const StepRecord& record) {
   return s;
 }
 
+double total_of(Matrix squares) {
+  const double* sums = squares.row<double>(0);
+  return std::accumulate(sums, sums + squares.cols, 0.0);
+}
+
 bf16* copy_of(Matrix copy) { return copy.empty() ? nullptr : copy.row<bf16>(0); }
 
 }  // namespace
@@ -128,18 +134,14 @@ void Cpu::square_sums(Matrix gradients, Matrix squares) {
   const int64_t count = gradients.rows * gradients.cols;
   TX_ASSERT(squares.dtype == DType::f64 && squares.cols == norm_blocks(count));
   double* sums = squares.row<double>(0);
-  if (gradients.dtype == DType::f64)
-    add_squares(gradients.row<double>(0), count, sums, threads);
-  else
-    add_squares(gradients.row<float>(0), count, sums, threads);
+  with_type(gradients, [&](auto zero) {
+    add_squares(gradients.row<decltype(zero)>(0), count, sums, threads);
+  });
 }
 
 void Cpu::gradient_norm(Matrix squares, StepRecord* record) {
   const Timed timed(profile_.get(), "optimizer", traffic(squares));
-  const double* sums = squares.row<double>(0);
-  double sum = 0;
-  for (int64_t b = 0; b < squares.cols; ++b) sum += sums[b];
-  const double norm = std::sqrt(sum);
+  const double norm = std::sqrt(total_of(squares));
   record->gradient_norm = norm;
   const double loss = record->loss * record->loss_scale;
   const bool finite = std::isfinite(norm) && std::isfinite(loss);
@@ -188,9 +190,7 @@ void Cpu::momentum(Matrix gradients, Matrix m, Matrix direction, double factor,
 
 void Cpu::normalise(Matrix x, Matrix squares) {
   const Timed timed(profile_.get(), "optimizer", traffic(x, x, squares));
-  const double* sums = squares.row<double>(0);
-  double sum = 0;
-  for (int64_t b = 0; b < squares.cols; ++b) sum += sums[b];
+  const double sum = total_of(squares);
   const double factor = sum > smallest_square ? 1 / std::sqrt(sum) : 0;
   with_type(x, [&](auto zero) {
     using A = decltype(zero);
