@@ -1,7 +1,5 @@
 #include "lib/tx.h"
 
-#include <algorithm>
-
 #include "build_info.h"
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"

@@ -1,6 +1,5 @@
 // Word alignments: each target word (token) is linked to the source word of the largest weight.
 #pragma once
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,5 @@
 // Importance of attention heads on a text (Michel, Levy and Neubig, 2019).
 #pragma once
-#include <string>
 #include <vector>
 
 #include "lib/attention/input.h"

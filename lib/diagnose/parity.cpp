@@ -32,11 +32,10 @@ struct Variant {
 };
 
 std::vector<Variant> ways() {
-  std::vector<Variant> all{{"cpu fp32", Device::cpu, Precision::fp32, ""},
-                           {"cpu bf16", Device::cpu, Precision::bf16, ""},
-                           {"cuda fp32", Device::cuda, Precision::fp32, no_gpu_reason()},
-                           {"cuda bf16", Device::cuda, Precision::bf16, no_gpu_reason()}};
-  return all;
+  return {{"cpu fp32", Device::cpu, Precision::fp32, ""},
+          {"cpu bf16", Device::cpu, Precision::bf16, ""},
+          {"cuda fp32", Device::cuda, Precision::fp32, no_gpu_reason()},
+          {"cuda bf16", Device::cuda, Precision::bf16, no_gpu_reason()}};
 }
 
 struct Outcome {

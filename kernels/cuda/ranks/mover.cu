@@ -1,7 +1,6 @@
 // The mover between GPUs: NCCL.
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <exception>

@@ -330,9 +330,7 @@ std::string status_header() {
 
 std::string format_status(const Line& line, const Translation& translation,
                           const std::vector<std::string>& states, double milliseconds) {
-  std::string state;
-  for (const std::string& one : states) state += (state.empty() ? "" : ",") + one;
-  if (state.empty()) state = "ok";
+  const std::string state = states.empty() ? "ok" : tx::joined(states, ",");
   const TokenHypothesis& best = translation.front();
   return std::to_string(line.number) + "\t" + state + "\t" + std::to_string(line.tokens) + "\t" +
          std::to_string(best.ids.size()) + "\t" + std::to_string(line.replaced) + "\t" +

@@ -1,7 +1,6 @@
 // Minimum-Bayes-risk selection (Eikema and Aziz, 2020): the sample with the highest mean score.
 #pragma once
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
