@@ -94,6 +94,31 @@ expect_usage_error() {
   grep -q "^$1: " "$TX_LAST/stderr" || fail "the message does not start with $1:"
 }
 
+# expect_error TEXT COMMAND...: status 1, no standard output and a message that begins with the tool's
+# name and contains TEXT. A TEXT that begins with the name is the whole message.
+expect_error() {
+  text=$1
+  shift
+  expect_status 1 "$@"
+  expect_empty_stdout
+  case $text in
+    "$1: "*) expect_stderr "$text" ;;
+    *) expect_stderr_contains "$text" ;;
+  esac
+  grep -q "^$1: " "$TX_LAST/stderr" || fail "the message does not start with $1:"
+}
+
+# each_row FUNCTION [WORD...]: runs FUNCTION TEXT WORD... ARGUMENTS for each line "ARGUMENTS => TEXT"
+# of standard input. FUNCTION is expect_error, expect_usage_error or one of the script.
+each_row() {
+  cat > "$TX_LAST/rows"
+  check=$1
+  shift
+  while IFS= read -r row <&9; do
+    eval "$check \"\${row#* => }\" \"\$@\" ${row%% => *}" < /dev/null 9<&-
+  done 9< "$TX_LAST/rows"
+}
+
 # watch_memory PID: waits until it ends; sets peak to its peak anonymous memory in KiB (polled).
 watch_memory() {
   peak=0

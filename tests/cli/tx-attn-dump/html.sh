@@ -62,18 +62,15 @@ printf '\n \n' > blank
 expect_status 0 tx-attn-dump -m model --html blank.html blank
 grep -q 'class="notice">All lines of the text are blank' blank.html || fail 'an empty page has no notice'
 
-expect_usage_error '--html model is also an input: choose another name' \
-  tx-attn-dump -m model --html model in
-expect_usage_error '--html in is also an input' tx-attn-dump -m model --html in in
-expect_usage_error '--html cannot be used with --heatmap' \
-  tx-attn-dump -m model --html x.html --heatmap in
-expect_usage_error '--html cannot be used with --words: a page shows both tokens and words' \
-  tx-attn-dump -m model --html x.html --words in
-expect_usage_error '--out cannot be used with --html: a page or picture is written to its own FILE' \
-  tx-attn-dump -m model --html x.html -o y.html in
-expect_usage_error '--what scores: --html supports weights or weights,q,k,v, with or without log_p' \
-  tx-attn-dump -m model --html x.html --what scores in
-expect_usage_error '--html-limit needs --html: add it' tx-attn-dump -m model --html-limit 3 in
-expect_usage_error '--html-limit' tx-attn-dump -m model --html x.html --html-limit 0 in
+each_row expect_usage_error tx-attn-dump -m model <<'END'
+--html model in => --html model is also an input: choose another name
+--html in in => --html in is also an input
+--html x.html --heatmap in => --html cannot be used with --heatmap
+--html x.html --words in => --html cannot be used with --words: a page shows both tokens and words
+--html x.html -o y.html in => --out cannot be used with --html: a page or picture is written to its own FILE
+--html x.html --what scores in => --what scores: --html supports weights or weights,q,k,v, with or without log_p
+--html-limit 3 in => --html-limit needs --html: add it
+--html x.html --html-limit 0 in => --html-limit
+END
 expect_status 1 tx-attn-dump -m model --html missing/page.html in
 expect_stderr_contains 'missing/page.html'

@@ -110,12 +110,11 @@ for kind in decoder encoder; do
   expect_empty_stderr
   data $kind.html | grep -qF "\"kind\":\"$kind\"" || fail "the kind $kind"
 done
-expect_usage_error '--live compares models of one kind: model is of kind encoder-decoder, decoder of kind decoder' \
-  tx-attn-dump -m model -m decoder --html x.html --live
-expect_usage_error '--model is given 3 times, but a page compares at most 2 models' \
-  tx-attn-dump -m model -m model -m model --html x.html --live
-expect_usage_error '--model is given 2 times, but several models are supported only with --live: give one -m' \
-  tx-attn-dump -m model -m other --html x.html in
+each_row expect_usage_error tx-attn-dump -m model <<'END'
+-m decoder --html x.html --live => --live compares models of one kind: model is of kind encoder-decoder, decoder of kind decoder
+-m model -m model --html x.html --live => --model is given 3 times, but a page compares at most 2 models
+-m other --html x.html in => --model is given 2 times, but several models are supported only with --live: give one -m
+END
 
 tx-convert -q -o many_languages "$TX_SOURCE/tests/golden/m2m100"
 expect_status 1 tx-attn-dump -m many_languages --html x.html --live

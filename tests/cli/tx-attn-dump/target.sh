@@ -22,11 +22,9 @@ expect_stderr 'tx-attn-dump: in has 3 lines, long has 6 lines: line 4 of long ha
 expect_status 1 tx-attn-dump -m model --tgt missing in
 expect_empty_stdout
 expect_stderr 'tx-attn-dump: cannot read missing: No such file or directory'
-expect_usage_error 'standard input can be only one of the inputs' \
-  tx-attn-dump -m model --align --align-dev - < in
-expect_usage_error 'standard input can be only one of the inputs' \
-  tx-attn-dump -m model --tgt - < in
-expect_usage_error '--beam cannot be used with --tgt' \
-  tx-attn-dump -m model --tgt target --beam 2 in
-expect_usage_error '--alpha cannot be used with --tgt' \
-  tx-attn-dump -m model --tgt target --alpha 1 in
+each_row expect_usage_error tx-attn-dump -m model <<'END'
+--align --align-dev - < in => standard input can be only one of the inputs
+--tgt - < in => standard input can be only one of the inputs
+--tgt target --beam 2 in => --beam cannot be used with --tgt
+--tgt target --alpha 1 in => --alpha cannot be used with --tgt
+END

@@ -1,46 +1,67 @@
-# Usage errors write nothing.
+# Usage errors, among them options without effect; unreadable files and files of different lengths.
 printf 'a\n' > ref
-expect_usage_error 'no reference file' tx-bleu
-expect_usage_error 'one of 13a, intl, char, zh, none, spm' tx-bleu --tokenize 14 ref
-expect_usage_error 'not built in' tx-bleu --tokenize ja-mecab ref
-expect_usage_error '-m FILE' tx-bleu --tokenize spm ref
-expect_usage_error 'a model is for' tx-bleu -m ref ref
-expect_usage_error '-m bleu: there is no such model; did you mean --metric bleu?' tx-bleu -m bleu ref
-expect_usage_error 'did you mean --metric chrf++,ter?' tx-bleu --tokenize spm -m chrf++,ter ref
+each_row expect_usage_error tx-bleu <<'END'
+ => no reference file
+--tokenize 14 ref => one of 13a, intl, char, zh, none, spm
+--tokenize ja-mecab ref => not built in
+--tokenize spm ref => -m FILE
+-m ref ref => a model is for
+-m bleu ref => -m bleu: there is no such model; did you mean --metric bleu?
+--tokenize spm -m chrf++,ter ref => did you mean --metric chrf++,ter?
+--digits 99 ref => --digits
+- < ref => standard input
+--smooth cap ref => exp, floor, add-k, none
+--smooth-value 1 ref => --smooth-value needs --smooth floor or add-k
+--metric bleu,rouge ref => --metric rouge: must be a comma-separated list of bleu, chrf, chrf++, ter,
+--metric bleu, ref => --metric : must be a comma-separated list of
+--metric ter,ter ref => given twice
+--max-order 0 ref => --max-order
+--num-refs 2 ref ref => --num-refs needs a single file of references
+--paired-bootstrap ref => needs two systems
+--paired-bootstrap --paired-approximate -i a -i b ref => cannot be used with --paired-approximate
+--sentence -i a -i b ref => one system
+-i ref -i ref ref => given twice
+--stats --json ref => tx-stats(5)
+--from-stats -i a ref => no further file
+--ter-no-punct ref => --ter-no-punct needs --metric ter
+--chrf-beta 3 ref => --chrf-beta needs --metric chrf or chrf++
+--skip-malformed ref => --skip-malformed needs --metric f1
+--metric ter --lowercase ref => --lowercase needs --metric bleu
+--from-stats --lowercase ref => --lowercase cannot be used with --from-stats
+--from-stats --metric ter ref => --metric cannot be used with --from-stats
+--from-stats --strict ref => --strict cannot be used with --from-stats
+--resamples 9 ref => --resamples needs --confidence or --paired-bootstrap
+--confidence --trials 9 ref => --trials needs --paired-approximate
+--seed 9 ref => --seed needs --confidence
+--sentence --confidence ref => --confidence cannot be used with --sentence
+--score-only --json ref => the JSON contains the score
+--digits 3 --stats ref => --digits cannot be used with --stats
+--tokenize= ref => --tokenize has an empty value
+"" => REFERENCE has an empty value
+-lc --metric ter ref => --lowercase needs --metric bleu
+--metrics bleu chrf ref => separate several metrics by commas: --metric bleu,chrf
+-t wmt14 -l en-de => tx-bleu has no test sets
+-f latex ref => --format latex: must be one of text, json
+-e latin1 ref => --encoding latin1: must be
+-f json -b ref => --format json cannot be used with
+END
+mkdir folder
+printf 'a\nb\nc\n' > three
+printf 'a\nb\nc\nd e\nf\n' > five
+each_row expect_error tx-bleu <<'END'
+missing => tx-bleu: cannot read missing: No such file or directory
+folder => tx-bleu: cannot read folder: Is a directory
+ref -i missing => tx-bleu: cannot read missing: No such file or directory
+five < three => tx-bleu: standard input has 3 lines, five has 5 lines: line 4 of five ("d e") has no counterpart; give files with the same number of lines
+three -i five => three has 3 lines, five has 5 lines: line 4 of five ("d e")
+three five -i three => three has 3 lines, five has 5 lines
+three => standard input has 0 lines, three has 3 lines: line 1 of three ("a")
+END
+if [ -e /dev/full ]; then
+  expect_status 1 sh -c 'tx-bleu ref < ref > /dev/full'
+  expect_stderr_contains 'tx-bleu: cannot write standard output: No space left on device'
+fi
 expect_status 0 tx-bleu --metric chrf++,ter ref < ref
-expect_usage_error --digits tx-bleu --digits 99 ref
-expect_usage_error 'standard input' tx-bleu - < ref
-expect_usage_error 'exp, floor, add-k, none' tx-bleu --smooth cap ref
-expect_usage_error '--smooth-value needs --smooth floor or add-k' tx-bleu --smooth-value 1 ref
-expect_usage_error '--metric rouge: must be a comma-separated list of bleu, chrf, chrf++, ter, ' \
-  tx-bleu --metric bleu,rouge ref
-expect_usage_error '--metric : must be a comma-separated list of' tx-bleu --metric bleu, ref
-expect_usage_error 'given twice' tx-bleu --metric ter,ter ref
-expect_usage_error --max-order tx-bleu --max-order 0 ref
-expect_usage_error '--num-refs needs a single file of references' tx-bleu --num-refs 2 ref ref
-expect_usage_error 'needs two systems' tx-bleu --paired-bootstrap ref
-expect_usage_error 'cannot be used with --paired-approximate' tx-bleu --paired-bootstrap --paired-approximate -i a -i b ref
-expect_usage_error 'one system' tx-bleu --sentence -i a -i b ref
-expect_usage_error 'given twice' tx-bleu -i ref -i ref ref
-expect_usage_error 'tx-stats(5)' tx-bleu --stats --json ref
-expect_usage_error 'no further file' tx-bleu --from-stats -i a ref
-
-# Options without effect are errors.
-expect_usage_error '--ter-no-punct needs --metric ter' tx-bleu --ter-no-punct ref
-expect_usage_error '--chrf-beta needs --metric chrf or chrf++' tx-bleu --chrf-beta 3 ref
-expect_usage_error '--skip-malformed needs --metric f1' tx-bleu --skip-malformed ref
-expect_usage_error '--lowercase needs --metric bleu' tx-bleu --metric ter --lowercase ref
-expect_usage_error '--lowercase cannot be used with --from-stats' tx-bleu --from-stats --lowercase ref
-expect_usage_error '--metric cannot be used with --from-stats' tx-bleu --from-stats --metric ter ref
-expect_usage_error '--strict cannot be used with --from-stats' tx-bleu --from-stats --strict ref
-expect_usage_error '--resamples needs --confidence or --paired-bootstrap' tx-bleu --resamples 9 ref
-expect_usage_error '--trials needs --paired-approximate' tx-bleu --confidence --trials 9 ref
-expect_usage_error '--seed needs --confidence' tx-bleu --seed 9 ref
-expect_usage_error '--confidence cannot be used with --sentence' tx-bleu --sentence --confidence ref
-expect_usage_error 'the JSON contains the score' tx-bleu --score-only --json ref
-expect_usage_error '--digits cannot be used with --stats' tx-bleu --digits 3 --stats ref
-expect_usage_error '--tokenize has an empty value' tx-bleu --tokenize= ref
-expect_usage_error 'REFERENCE has an empty value' tx-bleu ""
 expect_status 0 tx-bleu --threads 0 --metric chrf,ter --chrf-beta 3 --ter-no-punct ref -i ref
 
 # sacreBLEU's option names: all spellings of an option give the same output.
@@ -74,21 +95,8 @@ same '' '-f text'
 same '' '-q -nc -e utf-8'
 same '' '--quiet --no-color --encoding utf-8'
 cp hyp other
-expect_status 0 tx-bleu --paired-bootstrap --resamples 9 ref -i hyp -i other
-last_stdout > wanted
-expect_status 0 tx-bleu -pbs -pbsn 9 ref -i hyp -i other
-expect_stdout_file wanted
-expect_status 0 tx-bleu --paired-approximate --trials 9 ref -i hyp -i other
-last_stdout > wanted
-expect_status 0 tx-bleu --paired-ar --paired-ar-n 9 ref -i hyp -i other
-expect_stdout_file wanted
+same '--paired-bootstrap --resamples 9 -i other' '-pbs -pbsn 9 -i other'
+same '--paired-approximate --trials 9 -i other' '--paired-ar --paired-ar-n 9 -i other'
 printf 'a\tb\n' > refs
 printf 'a\n' > one
 expect_status 0 tx-bleu -nr 2 refs -i one
-expect_usage_error '--lowercase needs --metric bleu' tx-bleu -lc --metric ter ref
-expect_usage_error 'separate several metrics by commas: --metric bleu,chrf' \
-  tx-bleu --metrics bleu chrf ref
-expect_usage_error 'tx-bleu has no test sets' tx-bleu -t wmt14 -l en-de
-expect_usage_error '--format latex: must be one of text, json' tx-bleu -f latex ref
-expect_usage_error '--encoding latin1: must be' tx-bleu -e latin1 ref
-expect_usage_error '--format json cannot be used with' tx-bleu -f json -b ref

@@ -8,21 +8,22 @@ refused() { # TEXT COMMAND...
   expect_status 1 "$@"
   expect_stderr_contains "tx-bpe: $text"
 }
-refused 'cannot read none: No such file or directory' tx-bpe encode -m none text
-refused '. is a directory without best.safetensors or last.safetensors' tx-bpe encode -m . text
-refused 'cannot read none: No such file or directory' tx-bpe encode -m model none
-refused 'cannot read none: No such file or directory' tx-bpe train -o out text none
-expect_no_file out
 : > empty
-refused 'empty is empty' tx-bpe encode -m empty text
-refused 'text is neither a subword model nor a word list' tx-bpe encode -m text text
 head -c 4000 model > cut
-refused 'cut: the subword model is truncated' tx-bpe encode -m cut text
-refused 'the text has no words' tx-bpe train -o out empty
-expect_no_file out
-refused 'cannot write none/out: No such file' tx-bpe train -o none/out text
 mkdir folder
-refused 'cannot write folder: Is a directory' tx-bpe train -o folder missing  # before it reads
+each_row refused tx-bpe <<'END'
+encode -m none text => cannot read none: No such file or directory
+encode -m . text => . is a directory without best.safetensors or last.safetensors
+encode -m model none => cannot read none: No such file or directory
+train -o out text none => cannot read none: No such file or directory
+encode -m empty text => empty is empty
+encode -m text text => text is neither a subword model nor a word list
+encode -m cut text => cut: the subword model is truncated
+train -o out empty => the text has no words
+train -o none/out text => cannot write none/out: No such file
+train -o folder missing => cannot write folder: Is a directory
+END
+expect_no_file out
 
 printf 'the house\nx\377y\nz\376\n' > broken
 expect_status 0 tx-bpe encode -m model broken
@@ -50,8 +51,10 @@ for id in 300 -1 x 4x 99999999999; do
   expect_stderr_contains 'tx-bpe: ids:1: '
 done
 
-expect_usage_error 'missing command' tx-bpe
-expect_usage_error 'did you mean encode' tx-bpe encod
-expect_usage_error 'missing option: -m FILE' tx-bpe encode text
-expect_usage_error '--vocab-size' tx-bpe train -o out --vocab-size 4 text
+each_row expect_usage_error tx-bpe <<'END'
+ => missing command
+encod => did you mean encode
+encode text => missing option: -m FILE
+train -o out --vocab-size 4 text => --vocab-size
+END
 expect_no_file out

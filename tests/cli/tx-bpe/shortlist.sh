@@ -64,14 +64,12 @@ expect_stderr 'tx-bpe: src has 2 lines, links has 3 lines: line 3 of links has n
 printf '0-0\n0:0\n' > links
 expect_status 1 tx-bpe shortlist -m list --src src --tgt tgt --links links -o out2
 expect_stderr "tx-bpe: links:2: '0:0' is not a link; write 0-1 for a sure one, 0?1 or 0p1 for a possible one"
-expect_usage_error 'missing option: --src FILE and --links FILE, or --table FILE' \
-  tx-bpe shortlist -m list --tgt tgt -o out2
-expect_usage_error '--table cannot be used with --' \
-  tx-bpe shortlist -m list --src src --links links --tgt tgt --table table -o out2
-expect_usage_error 'standard input can be only one of the inputs' tx-bpe encode --codes - < src
-expect_usage_error 'standard input can be only one of the inputs' \
-  tx-bpe shortlist -m list --src - --links links --tgt - -o out2
-expect_usage_error '--links needs --src: add it' tx-bpe shortlist -m list --links links --tgt tgt -o out2
-expect_usage_error '--out tgt is also an input' \
-  tx-bpe shortlist -m list --src src --links links --tgt tgt -o tgt
+each_row expect_usage_error tx-bpe <<'END'
+shortlist -m list --tgt tgt -o out2 => missing option: --src FILE and --links FILE, or --table FILE
+shortlist -m list --src src --links links --tgt tgt --table table -o out2 => --table cannot be used with --
+encode --codes - < src => standard input can be only one of the inputs
+shortlist -m list --src - --links links --tgt - -o out2 => standard input can be only one of the inputs
+shortlist -m list --links links --tgt tgt -o out2 => --links needs --src: add it
+shortlist -m list --src src --links links --tgt tgt -o tgt => --out tgt is also an input
+END
 expect_no_file out2

@@ -63,30 +63,16 @@ done
 expect_same fairseq.lines twice.lines
 
 . "$TX_SOURCE/tests/cli/broken_folder.sh"
-rm f/dict.de.txt
-refused 'cannot read f/dict.tgt.txt'
-sed -i 3d f/dict.de.txt
-refused 'f/dict.de.txt has 18 tokens including <s>, <pad>, </s> and <unk>, but decoder.embed_tokens'
-sed -i '3s/.*/cold 1/' f/dict.en.txt
-refused 'the token "cold" occurs twice: end the line in " #fairseq:overwrite"'
-sed -i '3s/ .*//' f/dict.en.txt
-refused 'f/dict.en.txt:3: expected a token, a space and its count'
-head -c 20000 f/checkpoint_best.pt > cut && mv cut f/checkpoint_best.pt
-refused 'f/checkpoint_best.pt'
-printf '\200\002cos\nsystem\n(X\014\000\000\000touch hackedtR.' > f/checkpoint_best.pt
-refused 'its pickle refers to "os.system", which tensors do not need'
-expect_no_file hacked
-printf '\200\002comegaconf.dictconfig\nDictConfig\n.' > f/checkpoint_best.pt
-refused 'its pickle refers to "omegaconf.dictconfig.DictConfig"'
-# Other architectures.
-cp "$TX_SOURCE/tests/golden/fsmt/"* f
-rm f/checkpoint_best.pt
-sed -i 's/"encoder_ffn_dim": 24/"encoder_ffn_dim": 25/' f/config.json
-refused 'encoder_ffn_dim and decoder_ffn_dim differ'
-cp "$TX_SOURCE/tests/golden/fsmt/"* f
-sed -i 's/"tgt_vocab_size": [0-9]*/"tgt_vocab_size": 7/' f/config.json
-refused 'f/vocab-tgt.json has'
-cp "$TX_SOURCE/tests/golden/fsmt/"* f
-sed -i 's/"<unk>"/"<unknown>"/' f/vocab-src.json
-refused 'f/vocab-src.json has no token <unk>'
+broken <<'END'
+rm f/dict.de.txt => cannot read f/dict.tgt.txt
+sed -i 3d f/dict.de.txt => f/dict.de.txt has 18 tokens including <s>, <pad>, </s> and <unk>, but decoder.embed_tokens
+sed -i '3s/.*/cold 1/' f/dict.en.txt => the token "cold" occurs twice: end the line in " #fairseq:overwrite"
+sed -i '3s/ .*//' f/dict.en.txt => f/dict.en.txt:3: expected a token, a space and its count
+shorten checkpoint_best.pt 20000 => f/checkpoint_best.pt
+hostile checkpoint_best.pt => its pickle refers to "os.system", which tensors do not need
+printf '\200\002comegaconf.dictconfig\nDictConfig\n.' > f/checkpoint_best.pt => its pickle refers to "omegaconf.dictconfig.DictConfig"
+cp "$TX_SOURCE/tests/golden/fsmt/"* f; rm f/checkpoint_best.pt; sed -i 's/"encoder_ffn_dim": 24/"encoder_ffn_dim": 25/' f/config.json => encoder_ffn_dim and decoder_ffn_dim differ
+cp "$TX_SOURCE/tests/golden/fsmt/"* f; sed -i 's/"tgt_vocab_size": [0-9]*/"tgt_vocab_size": 7/' f/config.json => f/vocab-tgt.json has
+cp "$TX_SOURCE/tests/golden/fsmt/"* f; sed -i 's/"<unk>"/"<unknown>"/' f/vocab-src.json => f/vocab-src.json has no token <unk>
+END
 expect_status 0 tx-convert -q -o out f

@@ -25,29 +25,18 @@ awk -v after="$(cat after)" -v before="$(cat before)" 'BEGIN { exit !(after > be
   fail "log P fell in 20 steps: $(cat before) to $(cat after)"
 
 . "$TX_SOURCE/tests/cli/broken_folder.sh"
-rm f/vocab.json
-refused 'cannot read f/vocab.json'
-edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 5/'
-refused 'f/vocab.json has'
-edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 99/'
-refused 'has shape'
-edit generation_config.json 's/"eos_token_id": [0-9]*/"eos_token_id": [19, 3]/'
-refused 'eos_token_id lists several tokens, which is not supported for this family'
-rm f/generation_config.json
-edit config.json 's/"eos_token_id": [0-9]*/"eos_token_id": 99/'
-refused 'eos_token_id is 99, outside the'
-edit config.json 's/"n_embd": 16/"n_embd": 24/'
-refused 'expected at least 72 columns'
-edit config.json 's/"n_embd": 16/"n_embd": 8/'
-refused 'has shape'
-edit config.json 's/"n_layer": 2/"n_layer": 3/'
-refused 'f has no tensor transformer.h.2.'
-edit config.json 's/"n_layer": 2/"n_layer": 1/'
-refused 'which belongs to a component that is not supported'
-edit config.json 's/"n_inner": 24/"n_inner": 25/'
-refused 'has shape'
-edit config.json 's/"gelu_new"/"tanh"/'
-refused 'activation_function is "tanh", which is not supported'
-edit config.json 's/"scale_attn_by_inverse_layer_idx": false/"scale_attn_by_inverse_layer_idx": true/'
-refused 'scale_attn_by_inverse_layer_idx is true; only false is supported'
+broken <<'END'
+rm f/vocab.json => cannot read f/vocab.json
+edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 5/' => f/vocab.json has
+edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 99/' => has shape
+edit generation_config.json 's/"eos_token_id": [0-9]*/"eos_token_id": [19, 3]/' => eos_token_id lists several tokens, which is not supported for this family
+rm f/generation_config.json; edit config.json 's/"eos_token_id": [0-9]*/"eos_token_id": 99/' => eos_token_id is 99, outside the
+edit config.json 's/"n_embd": 16/"n_embd": 24/' => expected at least 72 columns
+edit config.json 's/"n_embd": 16/"n_embd": 8/' => has shape
+edit config.json 's/"n_layer": 2/"n_layer": 3/' => f has no tensor transformer.h.2.
+edit config.json 's/"n_layer": 2/"n_layer": 1/' => which belongs to a component that is not supported
+edit config.json 's/"n_inner": 24/"n_inner": 25/' => has shape
+edit config.json 's/"gelu_new"/"tanh"/' => activation_function is "tanh", which is not supported
+edit config.json 's/"scale_attn_by_inverse_layer_idx": false/"scale_attn_by_inverse_layer_idx": true/' => scale_attn_by_inverse_layer_idx is true; only false is supported
+END
 expect_status 0 tx-convert -q -o out f

@@ -116,32 +116,18 @@ awk -v after="$(sum run)" -v before="$(sum tied.safetensors)" \
 
 golden=$golden/pre
 . "$TX_SOURCE/tests/cli/broken_folder.sh"
-rm f/vocab.de.yml
-refused 'f/model.npz.decoder.yml names the vocabulary vocab.de.yml, which is not in f'
-rm f/model.npz.decoder.yml
-refused 'f has no vocabulary: no vocab*.spm, no vocab.yml and no vocabs in decoder.yml'
-sed -i '$d' f/vocab.de.yml
-refused 'f/vocab.de.yml has 12 tokens, but decoder_Wemb of f/model.npz has 13 rows'
-echo 'more: 13' >> f/vocab.en.yml
-sed -i 's/^one: 12more: 13/one: 12\nmore: 13/' f/vocab.en.yml
-refused 'f/vocab.en.yml has 14 tokens, but encoder_Wemb of f/model.npz has 13 rows'
-sed -i '3s/.*/.: 3/' f/vocab.en.yml
-refused 'f/vocab.en.yml: the token "six" must have an id of its own'
-sed -i '3s/.*/.: [2/' f/vocab.en.yml
-refused 'f/vocab.en.yml:3: the list is not closed on this line'
-sed -i 's/^<unk>/<unknown>/' f/vocab.en.yml
-refused 'f/vocab.en.yml has no token <unk>'
-sed -i 's/vocab.en.yml/vocab.fsv/' f/model.npz.decoder.yml
-cp f/vocab.en.yml f/vocab.fsv
-refused 'f/vocab.fsv is a factored vocabulary, which is not supported'
-sed -i 's/vocab.en.yml/vocab.txt/' f/model.npz.decoder.yml
-cp f/vocab.en.yml f/vocab.txt
-refused 'f/vocab.txt is not a supported vocabulary'
-sed -i 's/^  - .*model.npz/&\n  - other.npz/' f/model.npz.decoder.yml
-refused 'f/model.npz.decoder.yml names 2 models: put each into a directory of its own'
-sed -i '/vocab.de/d' f/model.npz.decoder.yml
-refused 'f/model.npz.decoder.yml names 1 vocabularies'
-printf '\na: {b: c}\n' >> f/model.npz.decoder.yml
-refused 'f/model.npz.decoder.yml:13: YAML syntax "{" is not supported'
-head -c 9000 f/model.npz > cut && mv cut f/model.npz
-refused 'f/model.npz'
+broken <<'END'
+rm f/vocab.de.yml => f/model.npz.decoder.yml names the vocabulary vocab.de.yml, which is not in f
+rm f/model.npz.decoder.yml => f has no vocabulary: no vocab*.spm, no vocab.yml and no vocabs in decoder.yml
+sed -i '$d' f/vocab.de.yml => f/vocab.de.yml has 12 tokens, but decoder_Wemb of f/model.npz has 13 rows
+echo 'more: 13' >> f/vocab.en.yml; sed -i 's/^one: 12more: 13/one: 12\nmore: 13/' f/vocab.en.yml => f/vocab.en.yml has 14 tokens, but encoder_Wemb of f/model.npz has 13 rows
+sed -i '3s/.*/.: 3/' f/vocab.en.yml => f/vocab.en.yml: the token "six" must have an id of its own
+sed -i '3s/.*/.: [2/' f/vocab.en.yml => f/vocab.en.yml:3: the list is not closed on this line
+sed -i 's/^<unk>/<unknown>/' f/vocab.en.yml => f/vocab.en.yml has no token <unk>
+sed -i 's/vocab.en.yml/vocab.fsv/' f/model.npz.decoder.yml; cp f/vocab.en.yml f/vocab.fsv => f/vocab.fsv is a factored vocabulary, which is not supported
+sed -i 's/vocab.en.yml/vocab.txt/' f/model.npz.decoder.yml; cp f/vocab.en.yml f/vocab.txt => f/vocab.txt is not a supported vocabulary
+sed -i 's/^  - .*model.npz/&\n  - other.npz/' f/model.npz.decoder.yml => f/model.npz.decoder.yml names 2 models: put each into a directory of its own
+sed -i '/vocab.de/d' f/model.npz.decoder.yml => f/model.npz.decoder.yml names 1 vocabularies
+printf '\na: {b: c}\n' >> f/model.npz.decoder.yml => f/model.npz.decoder.yml:13: YAML syntax "{" is not supported
+shorten model.npz 9000 => f/model.npz
+END

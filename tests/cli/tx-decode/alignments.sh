@@ -20,10 +20,9 @@ expect_status 0 tx-decode -m model --precision fp32 --alignments pieces --layers
 last_stdout | cut -f 4 > links
 tx-attn-dump -m model --align --layers 0 --heads 3 --tgt in in | cmp - links
 
-expect_usage_error '--layers needs --alignments: add it' tx-decode -m model --layers 0 in
-expect_usage_error '--layers 2: the model has 2 decoder layers, 0 to 1' \
-  tx-decode -m model --alignments words --layers 2 in
-expect_usage_error '--alignments needs a single model: give one -m' \
-  tx-decode -m model -m model --alignments words in
-expect_usage_error '--alignments letters: must be one of words, pieces' \
-  tx-decode -m model --alignments letters in
+each_row expect_usage_error tx-decode -m model <<'END'
+--layers 0 in => --layers needs --alignments: add it
+--alignments words --layers 2 in => --layers 2: the model has 2 decoder layers, 0 to 1
+-m model --alignments words in => --alignments needs a single model: give one -m
+--alignments letters in => --alignments letters: must be one of words, pieces
+END

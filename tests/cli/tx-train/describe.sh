@@ -71,13 +71,12 @@ done
 
 # A model in a file has its own width and positions.
 make_model model kind decoder positions rotary layers 1
-expect_usage_error '--tsv positions is for sinusoids, but the model has --positions rotary: give' \
-  tx-train -q --describe --tsv positions --init model
-expect_usage_error '--tsv needs --describe: add it' tx-train --tsv schedule
-expect_usage_error '--tsv cannot be used with --html' \
-  tx-train --describe --tsv schedule --html page.html
-expect_usage_error '--tsv weights: must be one of schedule, positions, similarity' \
-  tx-train --describe --tsv weights
+each_row expect_usage_error tx-train <<'END'
+-q --describe --tsv positions --init model => --tsv positions is for sinusoids, but the model has --positions rotary: give
+--tsv schedule => --tsv needs --describe: add it
+--describe --tsv schedule --html page.html => --tsv cannot be used with --html
+--describe --tsv weights => --tsv weights: must be one of schedule, positions, similarity
+END
 
 # The memory of translations is planned, without weights; a run in progress is described, too.
 . "$TX_SOURCE/tests/cli/train.sh"

@@ -55,10 +55,9 @@ refused '--valid-metric bleu cannot be used with --kind decoder' --valid-metric 
 small_texts="--src train.en"
 refused '--context needs --kind decoder, encoder or --denoise' --context 9 --tgt train.de
 refused '--src and --tgt go together'
-expect_usage_error '--kind encoder-decoder contradicts the model of --init kept' \
-  tx-train --init kept --kind encoder-decoder --src train.en --tgt train.de -o none
-expect_usage_error '--tgt cannot be used with --kind decoder' \
-  tx-train --init kept --src train.en --tgt train.de -o none
-expect_usage_error '--batch-tokens 10 is too small for sentences of' \
-  tx-train --kind decoder --vocab bpe.model --src train.en --batch-tokens 10 --layers 1 -o none
-expect_usage_error '--kind cannot be used with --resume' tx-train --resume kept --kind encoder
+each_row expect_usage_error tx-train <<'END'
+--init kept --kind encoder-decoder --src train.en --tgt train.de -o none => --kind encoder-decoder contradicts the model of --init kept
+--init kept --src train.en --tgt train.de -o none => --tgt cannot be used with --kind decoder
+--kind decoder --vocab bpe.model --src train.en --batch-tokens 10 --layers 1 -o none => --batch-tokens 10 is too small for sentences of
+--resume kept --kind encoder => --kind cannot be used with --resume
+END

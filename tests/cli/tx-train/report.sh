@@ -57,31 +57,31 @@ printf '{"step":0,"checkpoint":"model-0.safetensors","seconds":0.1}\n' > run/log
 tx-train --report run -o page.html
 grep -q 'class="notice">run: no step has been logged yet' page.html || fail 'no notice'
 
-# refused MESSAGE: expects this error for the current log.
-refused() {
-  expect_status 1 tx-train --report run -o none.html
-  expect_stderr_contains "tx-train: $1"
+# Damaged runs.
+refused() { # TEXT COMMAND...: after the command
+  text=$1
+  shift
+  "$@"
+  expect_error "$text" tx-train --report run -o none.html
   expect_no_file none.html
 }
-printf '{"step":1,"loss":2}\n\n' > run/log.jsonl
-refused 'run/log.jsonl:2'
-printf '{"step":1,"loss":2}\n[1]\n' > run/log.jsonl
-refused "run/log.jsonl:2: not a line of a run's log: \"step\" is missing or not a number"
-printf '{"step":"1","loss":2}\n' > run/log.jsonl
-refused "run/log.jsonl:1: not a line of a run's log"
-printf '{"step":1,"incident":"spike"}\n' > run/log.jsonl
-refused 'run/log.jsonl:1: at_step is missing'
-rm run/log.jsonl
-refused 'cannot read run/log.jsonl: No such file or directory'
-printf '[]\n' > run/config.json
-refused 'run/config.json has no options; is this a run directory?'
-expect_status 1 tx-train --report missing -o none.html
-expect_stderr 'tx-train: cannot read missing/config.json: No such file or directory'
-expect_usage_error '--report: give at least one run directory' tx-train --report -o none.html
-expect_usage_error '--report: give the page to write: -o page.html' tx-train --report other
-expect_usage_error "argument 'other' needs --report" tx-train other
-expect_usage_error '--describe cannot be used with --report' tx-train --report other --describe
-expect_usage_error '--html needs --describe: add it' tx-train --html page.html
+log() { printf "$1\n" > run/log.jsonl; }
+each_row refused <<'END'
+log '{"step":1,"loss":2}\n' => run/log.jsonl:2
+log '{"step":1,"loss":2}\n[1]' => run/log.jsonl:2: not a line of a run's log: "step" is missing or not a number
+log '{"step":"1","loss":2}' => run/log.jsonl:1: not a line of a run's log
+log '{"step":1,"incident":"spike"}' => run/log.jsonl:1: at_step is missing
+rm run/log.jsonl => cannot read run/log.jsonl: No such file or directory
+eval 'echo [] > run/config.json' => run/config.json has no options; is this a run directory?
+mv run missing => cannot read run/config.json: No such file or directory
+END
+each_row expect_usage_error tx-train <<'END'
+--report -o none.html => --report: give at least one run directory
+--report other => --report: give the page to write: -o page.html
+other => argument 'other' needs --report
+--report other --describe => --describe cannot be used with --report
+--html page.html => --html needs --describe: add it
+END
 expect_status 0 tx-train --describe --preset toy --html describe.html
 expect_empty_stdout
 [ "$(head -n 1 describe.html)" = '<!doctype html>' ] || fail 'the page of --describe'
