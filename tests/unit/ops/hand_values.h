@@ -73,8 +73,8 @@ inline void check_close(const std::vector<double>& x, const std::vector<double>&
                         double tolerance = 1e-6) {
   BOOST_REQUIRE(x.size() == expected.size());
   for (size_t i = 0; i < x.size(); ++i) {
-    BOOST_TEST_CONTEXT("element " << i << ": " << x[i] << " for " << expected[i])
-    BOOST_TEST(std::abs(x[i] - expected[i]) <= tolerance);
+    if (!(std::abs(x[i] - expected[i]) <= tolerance))
+      BOOST_ERROR("element " << i << ": " << x[i] << " for " << expected[i]);
   }
 }
 
