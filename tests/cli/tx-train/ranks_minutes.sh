@@ -12,7 +12,7 @@ fitted() { # COUNT OPTION...
     --layers 1 --d-model 32 --heads 2 --d-ff 64 --schedule linear --lr 0.01 --batch-tokens 200 \
     --accumulate 5 --threads 1 --precision fp32 --device cpu --quiet "$@"
 }
-expect_status 0 fitted 2 --minutes 0.15 -o clock
+expect_status 0 fitted 2 --minutes 0.05 -o clock
 steps=$(sed -n 's/.*"steps": \([0-9]*\),/\1/p' clock/config.json)
 expect_status 0 tx-train --resume clock --minutes 0 --quiet  # in case the clock cut the last steps
 expect_status 0 fitted 1 --steps "$steps" -o counted
