@@ -122,7 +122,7 @@ void Selftest::finish(const std::vector<std::string>& arguments) const {
 // The number of steps for a run of a few seconds; the first run builds the cache.
 int64_t Selftest::choose_steps() const {
   finish(begin("first", 1));
-  finish(begin("pilot", 1000000, pilot_seconds / 60));
+  finish(begin("pilot", max_steps, pilot_seconds / 60));
   const std::vector<int64_t> steps = checkpoint_steps(folder_.path() + "/pilot", "model");
   return std::clamp(steps.empty() ? 0 : steps.back(), fewest_steps, max_steps);
 }
