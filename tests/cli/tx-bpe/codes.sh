@@ -68,29 +68,27 @@ done
 expect_status 0 tx-bpe decode --separator @@ dropped
 expect_stdout_file many
 
-refused() { # MESSAGE CODES
+refused() { # TEXT CODES
   printf "$2" > bad
-  expect_status 1 tx-bpe encode --codes bad text
-  expect_stderr "tx-bpe: $1"
+  expect_error "tx-bpe: $1" tx-bpe encode --codes bad text
 }
-refused "bad:2: expected two tokens separated by one space, not 'a b 7'; is this a file of\
- subword-nmt learn-bpe?" '#version: 0.2\na b 7\n'
-refused "bad:1: codes of version '0.3' are not supported; 0.1 and 0.2 are" '#version: 0.3\na b\n'
-refused "bad:2: expected two tokens separated by one space, not ''; is this a file of\
- subword-nmt learn-bpe?" '#version: 0.2\n\na b\n'
-refused "bad:1: codes of version '0.20' are not supported; 0.1 and 0.2 are" '#version: 0.20\na b\n'
-refused "bad: 3 lines of 4 merge no characters or earlier merges; expected codes of subword-nmt\
- learn-bpe (tokens with their counts are a --vocabulary)" 'the 1000\n, 900\nof 70\na 5\n'
-refused 'bad has byte-level merges, as those of GPT-2, which are not supported' \
-  '#version: 0.2\n\304\240 t\nh e\n'
-refused 'bad:2: not valid UTF-8' '#version: 0.2\na \377\n'
-refused 'bad has no merges; expected codes of subword-nmt learn-bpe' ''
-expect_status 1 tx-bpe encode --codes none text
-expect_stderr_contains 'cannot read none'
-expect_usage_error '--model cannot be used with --codes' tx-bpe encode -m model --codes codes text
-expect_usage_error 'missing option: -m FILE, or --codes FILE' tx-bpe encode text
-expect_usage_error '--ids cannot be used with --codes: codes have no ids; take a model (-m)' tx-bpe encode --codes codes --ids text
-expect_usage_error '--glossaries needs --codes' tx-bpe encode -m model --glossaries a text
-expect_usage_error 'use (?:...)' tx-bpe encode --codes codes --glossaries '(a)' text
-expect_usage_error 'missing option: -m FILE, or --separator' tx-bpe decode text
-expect_usage_error '--separator cannot be used with --ids' tx-bpe decode --separator @@ --ids text
+each_row refused <<'END'
+'#version: 0.2\na b 7\n' => bad:2: expected two tokens separated by one space, not 'a b 7'; is this a file of subword-nmt learn-bpe?
+'#version: 0.3\na b\n' => bad:1: codes of version '0.3' are not supported; 0.1 and 0.2 are
+'#version: 0.2\n\na b\n' => bad:2: expected two tokens separated by one space, not ''; is this a file of subword-nmt learn-bpe?
+'#version: 0.20\na b\n' => bad:1: codes of version '0.20' are not supported; 0.1 and 0.2 are
+'the 1000\n, 900\nof 70\na 5\n' => bad: 3 lines of 4 merge no characters or earlier merges; expected codes of subword-nmt learn-bpe (tokens with their counts are a --vocabulary)
+'#version: 0.2\n\304\240 t\nh e\n' => bad has byte-level merges, as those of GPT-2, which are not supported
+'#version: 0.2\na \377\n' => bad:2: not valid UTF-8
+'' => bad has no merges; expected codes of subword-nmt learn-bpe
+END
+expect_error 'cannot read none' tx-bpe encode --codes none text
+each_row expect_usage_error tx-bpe <<'END'
+encode -m model --codes codes text => --model cannot be used with --codes
+encode text => missing option: -m FILE, or --codes FILE
+encode --codes codes --ids text => --ids cannot be used with --codes: codes have no ids; take a model (-m)
+encode -m model --glossaries a text => --glossaries needs --codes
+encode --codes codes --glossaries '(a)' text => use (?:...)
+decode text => missing option: -m FILE, or --separator
+decode --separator @@ --ids text => --separator cannot be used with --ids
+END

@@ -42,28 +42,24 @@ printf 'A\n' > tgt
 expect_status 0 tx-bpe shortlist -m list --tgt tgt --table table -o -
 expect_stdout "$(printf '\tA\t1\na\tB\t0.5\na\tA\t0.25\nb\tC\t1')"
 expect_stderr 'tx-bpe: warning: 1 line of 4 of table left out: the vocabulary lacks one of the tokens'
-printf 'house Haus 0.25\ngarden Garten 0.5\n' > table
-expect_status 1 tx-bpe shortlist -m list --tgt tgt --table table -o out2
-expect_stderr 'tx-bpe: table: no line has tokens of both vocabularies; give a table of their tokens'
-printf 'a A 0.25\na A\n' > table
-expect_status 1 tx-bpe shortlist -m list --tgt tgt --table table -o out2
-expect_stderr 'tx-bpe: table:2: expected a source token, a target token and a probability'
-printf 'a A -2\n' > table
-expect_status 1 tx-bpe shortlist -m list --tgt tgt --table table -o out2
-expect_stderr "tx-bpe: table:1: '-2' is not a probability above 0 and at most 1"
-
-# Texts of different lengths.
+# refused TEXT FILE BYTES: with these bytes in the file, for printf.
+refused() {
+  printf "$3" > "$2"
+  links="--src src --links links"
+  [ "$2" = links ] || links="--table table"
+  # shellcheck disable=SC2086  # several words
+  expect_error "tx-bpe: $1" tx-bpe shortlist -m list --tgt tgt $links -o out2
+}
 printf 'a\na\n' > src
 printf 'A\nA\n' > tgt
-printf '0-0\n' > links
-expect_status 1 tx-bpe shortlist -m list --src src --tgt tgt --links links -o out2
-expect_stderr 'tx-bpe: links has 1 line, src has 2 lines: line 2 of src has no counterpart; give files with the same number of lines'
-printf '0-0\n0-0\n0-0\n' > links
-expect_status 1 tx-bpe shortlist -m list --src src --tgt tgt --links links -o out2
-expect_stderr 'tx-bpe: src has 2 lines, links has 3 lines: line 3 of links has no counterpart; give files with the same number of lines'
-printf '0-0\n0:0\n' > links
-expect_status 1 tx-bpe shortlist -m list --src src --tgt tgt --links links -o out2
-expect_stderr "tx-bpe: links:2: '0:0' is not a link; write 0-1 for a sure one, 0?1 or 0p1 for a possible one"
+each_row refused <<'END'
+table 'house Haus 0.25\ngarden Garten 0.5\n' => table: no line has tokens of both vocabularies; give a table of their tokens
+table 'a A 0.25\na A\n' => table:2: expected a source token, a target token and a probability
+table 'a A -2\n' => table:1: '-2' is not a probability above 0 and at most 1
+links '0-0\n' => links has 1 line, src has 2 lines: line 2 of src has no counterpart; give files with the same number of lines
+links '0-0\n0-0\n0-0\n' => src has 2 lines, links has 3 lines: line 3 of links has no counterpart; give files with the same number of lines
+links '0-0\n0:0\n' => links:2: '0:0' is not a link; write 0-1 for a sure one, 0?1 or 0p1 for a possible one
+END
 each_row expect_usage_error tx-bpe <<'END'
 shortlist -m list --tgt tgt -o out2 => missing option: --src FILE and --links FILE, or --table FILE
 shortlist -m list --src src --links links --tgt tgt --table table -o out2 => --table cannot be used with --
