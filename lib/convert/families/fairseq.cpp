@@ -139,19 +139,20 @@ void check_blocks(const FamilyConfig& c) {
   const std::string arch = c.has("_name") ? c.text("_name") : c.has("arch") ? c.text("arch") : "";
   if (arch.find("transformer") == arch.npos)
     c.refuse("its architecture is " + shown(arch) + ", not a transformer");
-  for (const char* key : {"layernorm_embedding", "no_cross_attention", "cross_self_attention",
-                          "no_token_positional_embeddings", "no_decoder_final_norm",
-                          "tie_adaptive_weights", "char_inputs", "merge_src_tgt_embed"})
+  for (const char* key :
+       {"layernorm_embedding", "no_cross_attention", "cross_self_attention",
+        "no_token_positional_embeddings", "no_decoder_final_norm", "tie_adaptive_weights",
+        "char_inputs", "merge_src_tgt_embed", "encoder_learned_pos", "decoder_learned_pos"})
     c.must_be(key, false);
   for (const char* key : {"adaptive_input", "base_layers", "encoder_prenet"})
     if (c.has(key) && c.json()[key] != 0) c.must_be(key, false);
   if (c.has("adaptive_softmax_cutoff")) c.refuse("adaptive softmax is not supported");
   for (const char* key : {"decoder_embed_dim", "decoder_input_dim", "decoder_output_dim"})
     if (c.has(key)) c.same("encoder_embed_dim", key);
-  for (const auto& [a, b] : {std::pair{"encoder_normalize_before", "decoder_normalize_before"},
-                             {"encoder_learned_pos", "decoder_learned_pos"}})
-    if (c.flag(a, false) != c.flag(b, false))
-      c.refuse(std::string(a) + " and " + b + " differ, but tx has one setting for both");
+  if (c.flag("encoder_normalize_before", false) != c.flag("decoder_normalize_before", false))
+    c.refuse(
+        "encoder_normalize_before and decoder_normalize_before differ, but tx has one setting for "
+        "both");
 }
 
 // Reads fairseq_checkpoint(), dict.SOURCE.txt and dict.TARGET.txt. The SentencePiece model, if any,
@@ -169,7 +170,6 @@ FairseqFiles read_fairseq(const std::string& directory) {
   in.config = layers_json(c, "ffn_embed_dim", "attention_heads");
   in.config["d_model"] = c.size("encoder_embed_dim");
   in.config["norm"] = c.flag("encoder_normalize_before", false) ? "pre" : "post";
-  in.config["positions"] = c.flag("encoder_learned_pos", false) ? "learned" : "fairseq";
   in.config["scaled_embeddings"] = !c.flag("no_scale_embedding", false);
   in.config["tie"] = c.flag("share_all_embeddings", false)               ? "all"
                      : c.flag("share_decoder_input_output_embed", false) ? "target"
@@ -197,7 +197,6 @@ FairseqFiles read_fsmt(const std::string& directory, const ModelSettings& settin
   in.config = layers_json(c, "ffn_dim", "attention_heads");
   in.config["d_model"] = c.size("d_model");
   in.config["norm"] = "post";
-  in.config["positions"] = "fairseq";
   in.config["scaled_embeddings"] = c.flag("scale_embedding", true);
   in.config["tie"] = c.flag("tie_word_embeddings", false) ? "all" : "target";
   const int64_t eos = c.size_or("eos_token_id", 2);
@@ -258,26 +257,11 @@ class Fairseq {
     for (size_t side = 0; side < 2; ++side)
       json[side == 0 ? "source_vocabulary" : "target_vocabulary"] = orders_[side].size();
     json["kind"] = "encoder-decoder";
+    json["positions"] = "fairseq";
     json["position_offset"] = in_.special.pad + 1;
     json["attention_bias"] = json["output_bias"] = true;
     json["norm_epsilon"] = 1e-5;
-    if (json["positions"] == "learned") json["max_positions"] = position_rows();
     return json;
-  }
-
-  // tx has one max_positions for both stacks.
-  int64_t position_rows() const {
-    const auto rows = [&](const char* stack) {
-      const std::string name = in_.prefix + stack + ".embed_positions.weight";
-      const auto& shape = in_.weights->at(name).shape;
-      return shape.empty() ? 0 : shape[0];
-    };
-    if (rows("encoder") != rows("decoder"))
-      throw DataError(in_.where +
-                      ": encoder and decoder have different numbers of learned positions (" +
-                      std::to_string(rows("encoder")) + " and " + std::to_string(rows("decoder")) +
-                      "); tx has one for both");
-    return rows("encoder");
   }
 
   Vocabularies::Pointer vocabulary(size_t side) const {
@@ -302,10 +286,6 @@ class Fairseq {
       return in_.config["tie"] == "target" ? embedding(1, {target, tied}, e.cols)
                                            : embedding(1, {target}, e.cols);
     if (e.name == "output.weight") return embedding(1, {tied, "decoder.embed_out"}, e.cols);
-    if (e.name.ends_with(".positions.weight")) {
-      const std::string stack = e.name.substr(0, e.name.find('.'));
-      return map_.take(in_.prefix + stack + ".embed_positions.weight", file_shape(e));
-    }
     return map_.take(in_.prefix + bart_name(e.name).substr(sizeof "model." - 1), file_shape(e));
   }
 
