@@ -43,9 +43,6 @@ class OneDnn {
   // Creates the primitive of this shape unless it exists, and grows the scratch memory.
   void plan(const Product& p, int threads, Scratch& scratch);
   void run(const Product& p, int threads, Scratch& scratch);
-  // The implementation oneDNN chose for p, like "brg:avx512_core_bf16".
-  std::string implementation(const Product& p, int threads, Scratch& scratch);
-
   static bool built_in();
   static bool has_avx512();  // instruction sets in use, DNNL_MAX_CPU_ISA respected
   static bool has_avx512_bf16();

@@ -107,7 +107,6 @@ struct Entry {
   memory a, b, c, bias, scratch;
   std::unordered_map<int, memory> arguments;
   size_t scratch_bytes = 0;
-  std::string name;
 
   Entry(const dnnl::matmul::primitive_desc& pd, bool with_bias, const dnnl::engine& engine)
       : primitive(pd),
@@ -115,8 +114,7 @@ struct Entry {
         b(pd.weights_desc(), engine, nullptr),
         c(pd.dst_desc(), engine, nullptr),
         scratch(pd.scratchpad_desc(), engine, nullptr),
-        scratch_bytes(pd.scratchpad_desc().get_size()),
-        name(pd.impl_info_str()) {
+        scratch_bytes(pd.scratchpad_desc().get_size()) {
     arguments = {{DNNL_ARG_SRC, a},
                  {DNNL_ARG_WEIGHTS, b},
                  {DNNL_ARG_DST, c},
@@ -177,11 +175,6 @@ void OneDnn::run(const Product& p, int threads, Scratch& scratch) {
   });
 }
 
-std::string OneDnn::implementation(const Product& p, int threads, Scratch& scratch) {
-  plan(p, threads, scratch);
-  return cache_->entry(p, threads, scratch).name;
-}
-
 namespace {
 bool has(dnnl::cpu_isa isa) {
   const int bits = int(isa);
@@ -217,7 +210,6 @@ OneDnn::OneDnn() = default;
 OneDnn::~OneDnn() = default;
 void OneDnn::plan(const Product&, int, Scratch&) { TX_ASSERT(built_in()); }
 void OneDnn::run(const Product&, int, Scratch&) { TX_ASSERT(built_in()); }
-std::string OneDnn::implementation(const Product&, int, Scratch&) { return "none"; }
 bool OneDnn::built_in() { return false; }
 bool OneDnn::has_avx512() { return false; }
 bool OneDnn::has_avx512_bf16() { return false; }

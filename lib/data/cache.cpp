@@ -74,13 +74,14 @@ void IdCache::read_description() {
     width_ = int(whole_number(json, "id_bytes", 2, 4));
     index_ = whole_number(json, "index", head, end_);
     pairs_ = whole_number(json, "pairs", 1, end_);
-    max_length_ = int(whole_number(json, "max_length", 0, INT32_MAX));
+    whole_number(json, "max_length", 0, INT32_MAX);
     checksum_ = member<std::string>(json, "checksum");
-    for (const Json& side : member<Json>(json, "sides"))
+    for (const Json& side : member<Json>(json, "sides")) {
+      member<std::string>(side, "vocabulary");
       side_.push_back({whole_number(side, "tokens", 1, end_),
                        int(whole_number(side, "longest", 1, INT32_MAX)),
-                       int(whole_number(side, "vocabulary_size", 1, INT32_MAX)),
-                       member<std::string>(side, "vocabulary")});
+                       int(whole_number(side, "vocabulary_size", 1, INT32_MAX))});
+    }
     const bool documents = json.contains("documents");
     report_.lines = whole_number(json, "lines", documents ? 1 : pairs_, INT64_MAX);
     report_.pairs = pairs_;

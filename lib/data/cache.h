@@ -66,11 +66,9 @@ class IdCache {
   }                                                            // tokens of all pairs, without <eos>
   int longest(int side) const { return side_[side].longest; }  // tokens of the longest line
   int vocabulary_size(int side) const { return side_[side].size; }
-  const std::string& vocabulary_hash(int side) const { return side_[side].hash; }
   const std::string& checksum() const { return checksum_; }  // XXH3 of the content
   const std::string& path() const { return file_.path(); }
   const CacheReport& report() const { return report_; }
-  int max_length() const { return max_length_; }  // the option it was built with
 
   int length(int64_t pair, int side) const;  // tokens, without <eos>
   int64_t line(int64_t pair) const;          // line number in the text, from 1
@@ -88,7 +86,6 @@ class IdCache {
   struct Side {
     int64_t tokens = 0;
     int longest = 0, size = 0;
-    std::string hash;
   };
   void read_description();
   void check_report() const;
@@ -106,7 +103,7 @@ class IdCache {
   std::vector<Side> side_;
   int64_t pairs_ = 0, index_ = 0, end_ = 0;  // end_: offset of the description
   int64_t links_ = -1;                       // of all pairs; -1: the cache has none
-  int width_ = 4, max_length_ = 0;
+  int width_ = 4;
   std::string checksum_;
   CacheReport report_;
 };

@@ -94,7 +94,6 @@ struct Bench {
         library("oneDNN", p, true, dnn, scratch),
         library("OpenBLAS", p, false, dnn, scratch),
     };
-    if (columns[2].work) columns[2].name += "(" + dnn.implementation(p, threads, scratch) + ")";
     measure(label, 2.0 * double(s.m) * double(s.n) * double(s.k), rounds, columns);
   }
 

@@ -87,7 +87,6 @@ BOOST_AUTO_TEST_CASE(pairs_come_back) {
   BOOST_TEST(open.longest(0) == 2);
   BOOST_TEST(open.longest(1) == 3);
   BOOST_TEST(open.vocabulary_size(1) == 7);
-  BOOST_TEST(open.vocabulary_hash(0) == words->hash());
   BOOST_TEST(open.ids(0, 0) == ids({4, 5}), boost::test_tools::per_element());
   BOOST_TEST(open.ids(0, 1) == ids({6, 6, 6}), boost::test_tools::per_element());
   BOOST_TEST(open.ids(1, 0) == ids({6}), boost::test_tools::per_element());
@@ -110,7 +109,6 @@ BOOST_AUTO_TEST_CASE(dropped_pairs_are_counted_by_reason) {
   const IdCache open(cache);
   BOOST_TEST(open.line(1) == 6);
   BOOST_TEST(open.report().empty[0] == 2);
-  BOOST_TEST(open.max_length() == 2);
   BOOST_TEST(message([&] { build("\n", "\n"); }) ==
              "s: no pairs are left: dropped 1 pair of 1: 1 with an empty source");
   BOOST_TEST(message([&] { build("", ""); }) == "s: no pairs are left: the file has no lines");
