@@ -57,7 +57,7 @@ expect_status 0 tx-decode -m tuned.safetensors --precision fp32 --perplexity "$f
 last_stdout | cut -f 2 | awk '{ s += $1 } END { print s }' > tuned_sum
 expect_same after tuned_sum
 
-# Embeddings beyond the vocabulary: names of added tokens, and a spare one for pad.
+# A sliding window.
 cp -r "$folder" mistral
 sed -i -e 's/"model_type": "llama"/"model_type": "mistral", "sliding_window": 3/' \
   -e '/"attention_bias"/d' -e '/"mlp_bias"/d' mistral/config.json
@@ -75,6 +75,18 @@ expect_same mistral.safetensors mistral2.safetensors
 . "$TX_SOURCE/tests/cli/small_run.sh"
 write_text train 60
 tx-bpe train --vocab-size 300 -o bpe.model train.src 2> /dev/null
+# Embeddings beyond the vocabulary: added tokens have names.
+cp -r "$folder" added
+cp bpe.model added/tokenizer.model
+rm added/generation_config.json
+sed -i 's/"bos_token_id": 1/"bos_token_id": 2/; s/"eos_token_id": 2/"eos_token_id": 3/' added/config.json
+printf '{"<tool>": 301, "w1": 302}' > added/added_tokens.json
+printf '{"added_tokens_decoder": {"300": {"content": "<call>"}, "x": {"content": "y"}}}' > added/tokenizer_config.json
+expect_status 0 tx-convert -q -o added.safetensors added
+tx-bpe vocab -m added.safetensors | cut -f 2 | tail -n 20 | head -n 4 > names
+printf '%s\n' '<call>' '<tool>' w1 '<row-303>' > wanted
+expect_same wanted names
+
 own() { # RUN OPTIONS
   out=$1
   shift

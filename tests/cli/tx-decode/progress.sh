@@ -7,7 +7,9 @@ script -qec true /dev/null < /dev/null > pty 2>&1 || skip "no pseudo-terminal he
 
 # shown COMMAND: runs it with a terminal as standard error and writes what it shows as lines.
 shown() { TERM=xterm script -qec "$1" /dev/null < /dev/null | tr '\r' '\n'; }
-write_text train 40
+write_text train 3000
+shown "tx-bpe train --vocab-size 280 -o model train.src" > bar
+grep -q '^tx-bpe: read 1024 lines, 0.0 MB' bar || fail "no progress: $(cat bar)"
 train_small run
 for _ in 1 2 3; do echo "w1 w2 w3"; done > text
 decode="tx-decode -m run --threads 1"

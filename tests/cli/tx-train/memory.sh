@@ -11,6 +11,12 @@ most() {
   wait $! || fail "$(cat run.log)"
 }
 
+# Without --memory a plan is at most half of the memory.
+expect_status 0 tx-train --describe --preset big --device cpu --batch-tokens auto
+planned=$(last_stdout | awk '$1 == "total" && $3 == "MiB" { print int($2) }')
+[ "$planned" -le $(($(sed -n 's/MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) / 2048)) ] ||
+  fail "$planned MiB"
+
 for options in "--precision fp32" "--precision bf16" "--precision fp32 --layers 2 --recompute" \
   "--precision fp32 --valid-metric bleu" "--precision fp32 --optimizer muon"; do
   # shellcheck disable=SC2086  # lists of words

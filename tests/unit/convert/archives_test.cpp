@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "lib/base/error.h"
+#include "lib/convert/families/family.h"
 #include "lib/convert/formats/pickle.h"
 #include "lib/convert/formats/tensors.h"
 #include "lib/convert/formats/zip.h"
@@ -297,4 +298,44 @@ BOOST_AUTO_TEST_CASE(shapes_that_are_asked_for) {
   BOOST_TEST(message_of<DataError>([&] { tensors.rows("b", {3}); }) == "F has no tensor b");
   tensors.add("i", {"I32", {2}, {}, data});
   BOOST_TEST(message_of<DataError>([&] { tensors.rows("i", {2}); }).find("is I32") != 0u);
+}
+
+// fairseq writes its settings as "args", or since 0.10.1 as "model" and "task" of "cfg".
+BOOST_AUTO_TEST_CASE(settings_of_fairseq) {
+  const std::string golden = TX_SOURCE_DIR "/tests/golden/fairseq";
+  const std::string bytes = bytes_of(golden + "/checkpoint_best.pt");
+  const ZipArchive zip(bytes, "F");
+  const auto text = [](const std::string& t) { return "X" + little(t.size(), 4) + t; };
+  const auto imported = [&](const std::string& settings) {
+    const TempFolder folder;
+    for (const char* name : {"/dict.en.txt", "/dict.de.txt"})
+      std::filesystem::copy(golden + name, folder.path());
+    std::vector<ZipEntry> entries;
+    std::string unpacked;
+    for (const auto& e : zip.entries()) {
+      std::string content(zip.content(e, unpacked));
+      if (e.name.ends_with("data.pkl")) {
+        // {"args": ARGS, "cfg": None, ...
+        const size_t begin = content.find("cargparse"), end = content.find(text("cfg"));
+        const std::string args = content.substr(begin, end - begin);
+        const size_t after = content.find("N" + text("model"), end) + 1;
+        content =
+            content.substr(0, content.find(text("args"))) +
+            (settings == "cfg" ? text("cfg") + "}" + text("model") + args + "s" + text("task") +
+                                     "}" + text("source_lang") + text("xx") + "ss"
+                               : settings) +
+            content.substr(after);
+      }
+      entries.push_back({e.name, content});
+    }
+    folder.file("checkpoint_best.pt", zip_bytes(entries));
+    return import_fairseq(folder.path()).content.config.to_json();
+  };
+  BOOST_TEST(imported("cfg") == import_fairseq(golden).content.config.to_json());
+  const std::string opaque = "comegaconf\nDictConfig\n)\x81";
+  for (const std::string key : {"args", "cfg"})
+    contains(message_of<DataError>([&] { imported(text(key) + opaque); }),
+             "its settings are an object of \"omegaconf.DictConfig\", which is not read");
+  contains(message_of<DataError>([&] { imported(text("x") + "N"); }),
+           "is not a fairseq checkpoint: it has neither args nor cfg");
 }

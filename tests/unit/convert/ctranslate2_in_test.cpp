@@ -174,6 +174,16 @@ BOOST_AUTO_TEST_CASE(older_versions_hold_the_same_model) {
     imported(folder, repacked(b, form));
     BOOST_TEST((bytes_of(folder / "m2") == wanted), form.version);
   }
+  // A vocabulary as lines, which may end in CR LF.
+  const Json tokens = Json::parse(bytes_of(folder / "ct2/shared_vocabulary.json"));
+  std::filesystem::remove(folder / "ct2/shared_vocabulary.json");
+  for (const std::string end : {"\n", "\r\n"}) {
+    std::string lines;
+    for (const Json& token : tokens) lines += token.get<std::string>() + end;
+    folder.file("ct2/shared_vocabulary.txt", lines);
+    imported(folder, repacked(b, {}));
+    BOOST_TEST((bytes_of(folder / "m2") == wanted), end.size());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(narrow_weights) {

@@ -58,8 +58,10 @@ std::vector<std::vector<float>> scored(const std::vector<const Transformer*>& mo
 BOOST_AUTO_TEST_SUITE(shortlist)
 
 BOOST_AUTO_TEST_CASE(log_p_is_among_the_list) {
-  const auto set = model_set(small_config(), DType::f32, {3, 4});
-  const auto both = set->transformers();
+  ModelConfig config = small_config();
+  config.output_bias = true;
+  const RandomModel first(config, DType::f32, 300), second(config, DType::f32, 300, 1, true, 4);
+  const std::vector both = {&first.transformer, &second.transformer};
   const TokenLists::Lists lists = {{3, 5, 6, 20, 69, 70}, {3, 4, 20}};
   for (const auto& models : {std::vector{both[0]}, both}) {
     const auto all = scored({both[0]}, 0, {}), other = scored({both[1]}, 0, {});
