@@ -249,12 +249,13 @@ struct Blank {
 };
 
 // Simpler simple recurrent unit (Kim et al., 2019), from row to row of a sentence:
-// s = sigmoid(f + bias), c_t = s c_(t-1) + (1 - s) u, y_t = max(0, c_t); the first row has c_(t-1) = 0.
+// s = sigmoid(f + bias), c_t = s c_(t-1) + (1 - s) u, y_t = max(0, c_t); the first row has c_(t-1)
+// = 0.
 struct Recurrence {
-  Matrix x;      // (N,2D): u, then f
-  Matrix bias;   // (1,D) f32 (f64 in f64)
-  Matrix cells;  // (N,D) f32 (f64 in f64): c
-  Matrix y;      // (N,D)
+  Matrix x;                          // (N,2D): u, then f
+  Matrix bias;                       // (1,D) f32 (f64 in f64)
+  Matrix cells;                      // (N,D) f32 (f64 in f64): c
+  Matrix y;                          // (N,D)
   const int32_t* offsets = nullptr;  // sentence s: rows offsets[s] .. offsets[s+1] - 1
   int64_t sentences = 0;
   // Instead of offsets, in decoding: x and y have R rows; row i reads row from[i] of `cells` (zeros

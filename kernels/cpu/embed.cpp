@@ -40,8 +40,8 @@ TX_CLONES void embed_rows(const int32_t* ids, const Blank& blank, Matrix table, 
 }
 
 // Rows of 8-bit weights, for inference.
-void embed_int8(const int32_t* ids, const Blank& blank, const Int8Weights& table, double scale, Matrix positions,
-                const Dropout& drop, Matrix out, int threads) {
+void embed_int8(const int32_t* ids, const Blank& blank, const Int8Weights& table, double scale,
+                Matrix positions, const Dropout& drop, Matrix out, int threads) {
   TX_ASSERT(drop.threshold == 0 && out.dtype == DType::f32);
   const std::vector<float> none(positions.empty() ? size_t(out.cols) : 0);
   const ThreadRows<float> rows(threads, out.cols);

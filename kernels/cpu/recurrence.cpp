@@ -27,8 +27,8 @@ TX_INLINE V where_positive(const V& c, const V& x) {
 // One row: the columns [first, last).
 template <class T>
 struct Row {
-  const T *x, *f;                  // u, and the gates
-  const acc_t<T>*bias, *before;    // before: null at the beginning of a sentence
+  const T *x, *f;                // u, and the gates
+  const acc_t<T>*bias, *before;  // before: null at the beginning of a sentence
   acc_t<T>* cell;
 };
 

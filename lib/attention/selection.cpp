@@ -35,10 +35,10 @@ std::vector<int> all_of(int count) {
 // 0 if the model has no attention of this kind.
 int layers_of(AttentionKind kind, const ModelConfig& config) {
   for (size_t side = 0; side < config.sides.size(); ++side) {
-    const bool has = kind == AttentionKind::cross
-                         ? config.has_cross(side)
-                         : name_of(kind) == std::string(config.stack_name(side)) &&
-                               !config.recurrent(side);
+    const bool has =
+        kind == AttentionKind::cross
+            ? config.has_cross(side)
+            : name_of(kind) == std::string(config.stack_name(side)) && !config.recurrent(side);
     if (has) return config.sides[side].layers;
   }
   return 0;

@@ -80,7 +80,8 @@ void ConvertOptions::describe(Options& options) {
   options.usage("tx-convert --to ctranslate2|firefox|marian|llama [OPTION]... -o DIRECTORY MODEL");
   options.group("Input");
   options
-      .positional("MODEL", input, "directory or .argosmodel of another toolkit; with --to, a model of tx",
+      .positional("MODEL", input,
+                  "directory or .argosmodel of another toolkit; with --to, a model of tx",
                   "A model of tx is a file or a run directory, which stands for its best model, or "
                   "its last if there is no best.")
       .must()

@@ -1,5 +1,5 @@
-// Directories for Marian's own programs and for Bergamot, the engine of Firefox's translators: a .bin
-// (formats/marian_file.cpp), SentencePiece models, and the settings of the search.
+// Directories for Marian's own programs and for Bergamot, the engine of Firefox's translators: a
+// .bin (formats/marian_file.cpp), SentencePiece models, and the settings of the search.
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -123,7 +123,8 @@ class FirefoxWriter {
         if (!turned) return bytes_of(all);
         std::vector<float> other(all.size());
         for (int64_t i = 0; i < rows; ++i)
-          for (int64_t j = 0; j < cols; ++j) other[size_t(j * rows + i)] = all[size_t(i * cols + j)];
+          for (int64_t j = 0; j < cols; ++j)
+            other[size_t(j * rows + i)] = all[size_t(i * cols + j)];
         return bytes_of(other);
       });
       return;
@@ -272,11 +273,14 @@ class FirefoxWriter {
 void check_sizes(const ModelReader& model) {
   const ModelConfig& c = model.config();
   for (const auto& [name, size, unit] :
-       {std::tuple{"d_model", int64_t(c.d_model), 64}, {"d_ff", int64_t(c.d_ff), 64},
-        {"target vocabulary", int64_t(ids_of(model.vocabularies().target(), model.path()).size()), 8}})
+       {std::tuple{"d_model", int64_t(c.d_model), 64},
+        {"d_ff", int64_t(c.d_ff), 64},
+        {"target vocabulary", int64_t(ids_of(model.vocabularies().target(), model.path()).size()),
+         8}})
     if (size % unit != 0)
-      throw DataError(model.path() + " cannot be converted to Firefox's format: its " + name + " is " +
-                      std::to_string(size) + ", which must be a multiple of " + std::to_string(unit));
+      throw DataError(model.path() + " cannot be converted to Firefox's format: its " + name +
+                      " is " + std::to_string(size) + ", which must be a multiple of " +
+                      std::to_string(unit));
 }
 
 void check_marian_can_compute(const ModelReader& model, const std::string& program) {
@@ -285,7 +289,8 @@ void check_marian_can_compute(const ModelReader& model, const std::string& progr
     throw DataError(model.path() + " cannot be converted to " + program + ": " + why);
   };
   if (!c.recurrent(c.sides.size() - 1))
-    refuse("its decoder begins with <s>, but Marian's with zeros; train with --decoder-memory ssru");
+    refuse(
+        "its decoder begins with <s>, but Marian's with zeros; train with --decoder-memory ssru");
   if (c.ablation()) refuse(std::string("it was trained with ") + c.ablation());
   if (c.norm_type != NormType::layer) refuse("it uses RMSNorm (--norm-type rms)");
   if (c.activation != Activation::relu && c.activation != Activation::silu &&

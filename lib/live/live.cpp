@@ -92,9 +92,10 @@ class LiveModel {
     if (!file_.config().source_eos || !file_.config().source_bos)
       throw DataError("--live: the texts of " + path + " lack <s> or </s>, which the page adds");
     if (file_.config().decoder_memory == DecoderMemory::ssru)
-      throw DataError("--live: " + path +
-                      " has a recurrent decoder (--decoder-memory ssru), which the page cannot run; "
-                      "--html shows its encoder and cross-attention");
+      throw DataError(
+          "--live: " + path +
+          " has a recurrent decoder (--decoder-memory ssru), which the page cannot run; "
+          "--html shows its encoder and cross-attention");
     if (!int8_ && file_.has_int8())
       throw UsageError("--weights f16: " + path +
                        " holds 8-bit weights; give --weights int8, or the model it was made from");

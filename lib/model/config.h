@@ -71,7 +71,7 @@ inline constexpr StackNames decoder_names{"decoder",        "target",           
 
 struct ModelConfig {
   Named<ModelKind> kind = ModelKind::encoder_decoder;
-  static constexpr int32_t bos = 2;  // Vocabulary::bos
+  static constexpr int32_t bos = 2;          // Vocabulary::bos
   std::vector<SideConfig> sides = {{}, {}};  // as many as the kind has; the last is predicted
   int d_model = 512, d_ff = 2048, heads = 8;
   int d_k = 0, d_v = 0;  // 0 until resolve(): d_model / heads, d_k
@@ -201,11 +201,13 @@ void visit_fields(Config& c, Visit&& visit) {
     field.rare = true;
     return field;
   };
-  visit(rare({"decoder_memory", "--decoder-memory", "", "what a decoder layer keeps of earlier tokens",
-              0, 0,
-              "ssru: one vector, the state of a simple recurrent unit, instead of the keys and values "
-              "of self-attention, as in Firefox's translators."}),
-        c.decoder_memory);
+  visit(
+      rare(
+          {"decoder_memory", "--decoder-memory", "", "what a decoder layer keeps of earlier tokens",
+           0, 0,
+           "ssru: one vector, the state of a simple recurrent unit, instead of the keys and values "
+           "of self-attention, as in Firefox's translators."}),
+      c.decoder_memory);
   visit({"activation", "--activation", "", "feed-forward activation", 0, 0,
          "swiglu and geglu add a gate of the same width; --d-ff is then usually two thirds as "
          "large."},

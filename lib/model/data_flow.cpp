@@ -175,8 +175,7 @@ class Diagram {
     text_ += "  " + counted(c_.sides[side].layers, "layer") + " of " +
              grouped(double(count(name))) + " parameters\n";
     if (c_.recurrent(side))
-      sub_layer(side, "simple recurrent unit", name + "recurrence_norm",
-                [&] { recurrence(side); });
+      sub_layer(side, "simple recurrent unit", name + "recurrence_norm", [&] { recurrence(side); });
     else
       sub_layer(side, "self-attention", name + "self_attn_norm",
                 [&] { attention(side, "self_attn", true); });

@@ -141,8 +141,8 @@ class IncrementalDecoder {
   RangeAllocator source_rows_, slots_;
   std::vector<Sentence> sentences_;
   int64_t step_ = 0;
-  size_t last_rows_ = 0;       // of the previous step
-  std::vector<int32_t> rows_;  // (columns, rows): the inputs of the step
+  size_t last_rows_ = 0;             // of the previous step
+  std::vector<int32_t> rows_;        // (columns, rows): the inputs of the step
   std::vector<int32_t> last_slots_;  // of the previous step's rows
   DeviceSide sources_;
   DeviceInts step_rows_, prompt_slots_;

@@ -77,14 +77,15 @@ class PackedKeysValues : public KeysValues {
 // is owned and filled by IncrementalDecoder.
 class CachedKeysValues : public KeysValues {
  public:
-  AttentionShape shape;    // of self-attention
+  AttentionShape shape;  // of self-attention
   // (layers * cache_rows, GK + GV): self-attention's keys and values; or (.., D) f32: cells
   Matrix cache;
   int64_t cache_rows = 0;  // of one layer
   Matrix cross;            // (source rows, layers * (GK + GV))
   // The rows that each hypothesis reads, its own last; shape, q, k, v, o, own_k, own_v are unset.
   CachedAttention self_rows, cross_rows;
-  Recurrence cell_rows;  // the cells that each hypothesis reads and writes; only from and to are set
+  Recurrence
+      cell_rows;  // the cells that each hypothesis reads and writes; only from and to are set
 
   Tensor self_attention(Context& context, int layer, Tensor qkv,
                         const Dropout& drop) const override;

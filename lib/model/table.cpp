@@ -125,8 +125,7 @@ class TableBuilder {
 
   void layer_vectors(size_t side, int i) {
     const std::string layer = stack(side) + "layers." + std::to_string(i) + ".";
-    if (c_.recurrent(side))
-      vector(layer + "recurrence.gate_proj.bias", c_.d_model, Init::zeros);
+    if (c_.recurrent(side)) vector(layer + "recurrence.gate_proj.bias", c_.d_model, Init::zeros);
     if (c_.attention_bias && !c_.recurrent(side)) {
       inner_vector(layer + "self_attn.q_proj.bias", queries_);
       inner_vector(layer + "self_attn.k_proj.bias", keys_, true);

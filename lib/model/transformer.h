@@ -27,7 +27,7 @@ class Stack {
  private:
   Tensor embed_rows(Context& context, const PackedSide& side, const DropoutMasks& masks) const;
   uint32_t number_;  // the side, which selects its dropout masks
-  double scale_;  // of embeddings: sqrt(d_model), or 1
+  double scale_;     // of embeddings: sqrt(d_model), or 1
   Parameter embedding_, learned_positions_;
   int32_t blank_ = -1;  // <s>, if a recurrent decoder begins with no token
   ShardStart start_;

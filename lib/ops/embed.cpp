@@ -11,7 +11,8 @@ Tensor embed(Context& context, const EmbedInput& input) {
   const EmbedInput in = input;
   context.run([&](auto& k) {
     TX_ASSERT(in.ids && in.drop.keys.position);
-    k.embed(in.ids, {in.cut, in.blank}, in.table.value, in.scale, in.positions, in.drop, out.value());
+    k.embed(in.ids, {in.cut, in.blank}, in.table.value, in.scale, in.positions, in.drop,
+            out.value());
   });
   context.on_backward([&context, in, out]() mutable {
     if (!out.has_gradient()) return;
@@ -25,8 +26,8 @@ Tensor embed(Context& context, const EmbedInput& input) {
       };
       if (!add) clear(dtable);
       if (in.learned && !add_positions) clear(dpositions);
-      k.embed_backward(in.ids, in.by_id, {in.cut, in.blank}, context.gradient(out), in.scale, in.drop, dtable,
-                       dpositions);
+      k.embed_backward(in.ids, in.by_id, {in.cut, in.blank}, context.gradient(out), in.scale,
+                       in.drop, dtable, dpositions);
     });
   });
   if (in.table.ranks) sum_over_ranks(context, out, *in.table.ranks);

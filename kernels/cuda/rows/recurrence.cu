@@ -47,8 +47,7 @@ __global__ void sentences_back(Recurrence p, Matrix dy, Matrix dx) {
     const T* x = row_of<T>(p.x, i);
     const float u = load(x[j]), gate = gate_of(p, load(x[dy.cols + j]), j);
     const float before = i > first ? row_of<float>(p.cells, i - 1)[j] : 0.0f;
-    const float dc =
-        (row_of<float>(p.cells, i)[j] > 0 ? load(row_of<T>(dy, i)[j]) : 0.0f) + after;
+    const float dc = (row_of<float>(p.cells, i)[j] > 0 ? load(row_of<T>(dy, i)[j]) : 0.0f) + after;
     const float du = dc * (1 - gate);
     T* to = row_of<T>(dx, i);
     store(to[j], du);

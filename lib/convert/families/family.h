@@ -25,7 +25,8 @@ struct ForeignModel {
   std::optional<LexicalTable> shortlist;       // in the order of the model's tokens
 };
 
-// Adds the weights that rows_of() reads: 8-bit ones if all that tx quantises have scales, else fp32.
+// Adds the weights that rows_of() reads: 8-bit ones if all that tx quantises have scales, else
+// fp32.
 void add_weights(ForeignModel& model,
                  const std::function<WeightRows(const ParameterEntry&)>& rows_of);
 
@@ -35,8 +36,8 @@ inline constexpr std::string_view without_prefix{"\x1A\x02\x18\x00", 4};
 // Limit on a configuration's layers per stack, checked before the parameter table is built.
 inline constexpr int64_t max_layers = 1000;
 
-// Reads a directory of Hugging Face, fairseq, Marian or CTranslate2, or a package of Argos Translate.
-// DataError: none of these.
+// Reads a directory of Hugging Face, fairseq, Marian or CTranslate2, or a package of Argos
+// Translate. DataError: none of these.
 ForeignModel import_model(const std::string& path);
 
 ForeignModel import_marian(const std::string& directory, const ModelSettings& settings);

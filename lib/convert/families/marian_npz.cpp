@@ -1,7 +1,8 @@
 // Marian's own formats (Junczys-Dowmunt et al. 2018) and those of Firefox's translators: an .npz
-// archive of (in, out) matrices, or a .bin, perhaps of 8 bits, and its settings. LayerNorm epsilon 1e-6; embeddings scaled by sqrt(d_model); sinusoids in halves with
-// frequencies spaced over d_model / 2 - 1. The decoder starts with zeros, and there is no pad: both
-// get a row of zeros that is never output.
+// archive of (in, out) matrices, or a .bin, perhaps of 8 bits, and its settings. LayerNorm epsilon
+// 1e-6; embeddings scaled by sqrt(d_model); sinusoids in halves with frequencies spaced over
+// d_model / 2 - 1. The decoder starts with zeros, and there is no pad: both get a row of zeros that
+// is never output.
 #include <algorithm>
 #include <cstdio>
 #include <tuple>
@@ -23,11 +24,10 @@ std::string marian_name(const std::string& ours, bool pre_norm) {
       {"cross_attn.v_proj", "context_@v"}, {"cross_attn.out_proj", "context_@o"},
       {"recurrence.in_proj", "rnn_@"},     {"recurrence.gate_proj", "rnn_@f"},
       {"ffn.in_proj", "ffn_@1"},           {"ffn.out_proj", "ffn_@2"}};
-  static const std::map<std::string, std::string> norms = {
-      {"self_attn_norm", "self_Wo"},
-      {"recurrence_norm", "rnn_ffn"},
-      {"cross_attn_norm", "context_Wo"},
-      {"ffn_norm", "ffn_ffn"}};
+  static const std::map<std::string, std::string> norms = {{"self_attn_norm", "self_Wo"},
+                                                           {"recurrence_norm", "rnn_ffn"},
+                                                           {"cross_attn_norm", "context_Wo"},
+                                                           {"ffn_norm", "ffn_ffn"}};
   const bool bias = ours.ends_with(".bias");
   const std::string stack = ours.substr(0, ours.find('.')), layers = stack + ".layers.";
   const std::string norm = bias ? "_ln_bias" : "_ln_scale";
@@ -215,8 +215,8 @@ class MarianNpz {
     return parse_vocabulary(mapped_bytes(content), side.subword_model);
   }
 
-  // Marian keeps the order of a list, not its probabilities: the n-th has 1 / n. Its own search adds
-  // the first tokens of the vocabulary, the most frequent, to every list.
+  // Marian keeps the order of a list, not its probabilities: the n-th has 1 / n. Its own search
+  // adds the first tokens of the vocabulary, the most frequent, to every list.
   LexicalTable shortlist() const {
     const MappedFile file(in_.shortlist);
     const MarianShortlist theirs =

@@ -31,8 +31,8 @@ bool is_marian_bin_file(const std::string& path) {
 }
 
 // The only file of the directory whose name begins and ends so, and that `fits`; "": none.
-std::string only_file(const std::string& directory, const std::string& begin, const std::string& end,
-                      bool (*fits)(const std::string&) = nullptr) {
+std::string only_file(const std::string& directory, const std::string& begin,
+                      const std::string& end, bool (*fits)(const std::string&) = nullptr) {
   std::string found;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
@@ -105,7 +105,8 @@ std::string model_path(const std::string& directory, const NamedFiles& named) {
   if (!named.model.empty() && file_exists(directory + "/" + named.model))
     return directory + "/" + named.model;
   if (file_exists(directory + "/model.npz")) return directory + "/model.npz";
-  if (const std::string bin = only_file(directory, "", ".bin", is_model_file); !bin.empty()) return bin;
+  if (const std::string bin = only_file(directory, "", ".bin", is_model_file); !bin.empty())
+    return bin;
   throw DataError(named.model_from + " names the model " + named.model + ", which is not in " +
                   directory);
 }

@@ -1,9 +1,9 @@
-// Binary models of Marian, little-endian: u64 version 1; u64 count; four u64 for each item (length of
-// its name, type, rank, bytes); the names, each with its NUL; the shapes, int32; u64 gap, and so
-// many bytes; the data of the items in turn. An item of intgemm8 ends in its float32 multiplier, and
-// is transposed unless it is the embedding.
-// Shortlists: eight-byte magic, checksum, first, best, number of offsets, number of ids; the offsets,
-// u64, one for each source token and the end; the ids, u32.
+// Binary models of Marian, little-endian: u64 version 1; u64 count; four u64 for each item (length
+// of its name, type, rank, bytes); the names, each with its NUL; the shapes, int32; u64 gap, and so
+// many bytes; the data of the items in turn. An item of intgemm8 ends in its float32 multiplier,
+// and is transposed unless it is the embedding. Shortlists: eight-byte magic, checksum, first,
+// best, number of offsets, number of ids; the offsets, u64, one for each source token and the end;
+// the ids, u32.
 #include <cstring>
 #include <map>
 
@@ -66,11 +66,12 @@ class BinReader {
     const auto type = types.find(item.type);
     const std::string_view bytes = take(item.bytes);
     if (type == types.end())
-      throw DataError(where_ + ": " + shown(item.name) + " has elements of type " +
-                      std::to_string(item.type) +
-                      ", which depends on the processor or is not supported; supported are float32, "
-                      "float16 and intgemm8");
-    if (*type->second != '\0') return out_.add(item.name, {type->second, std::move(shape), {}, bytes});
+      throw DataError(
+          where_ + ": " + shown(item.name) + " has elements of type " + std::to_string(item.type) +
+          ", which depends on the processor or is not supported; supported are float32, "
+          "float16 and intgemm8");
+    if (*type->second != '\0')
+      return out_.add(item.name, {type->second, std::move(shape), {}, bytes});
     if (shape.size() != 2) damaged("an item of intgemm8 is not a matrix");
     if (item.name.find("Wemb") == item.name.npos) std::swap(shape[0], shape[1]);
     const ForeignTensor matrix{"I8", std::move(shape), {}, bytes};

@@ -69,8 +69,9 @@ struct CTranslate2Model {
 };
 CTranslate2Model parse_ctranslate2(std::string_view bytes, const std::string& where);
 
-// The items of a .bin of Marian, as views into `bytes`. Matrices of intgemm8 are I8 with NAME_scale,
-// those that it keeps transposed as (out, in). DataError that begins with `where`: damaged.
+// The items of a .bin of Marian, as views into `bytes`. Matrices of intgemm8 are I8 with
+// NAME_scale, those that it keeps transposed as (out, in). DataError that begins with `where`:
+// damaged.
 ForeignTensors parse_marian_bin(std::string_view bytes, const std::string& where);
 bool is_marian_bin(std::string_view bytes);  // by its first 8 bytes
 

@@ -69,10 +69,10 @@ struct TrainOptions {
 
   int patience = 0;  // validations without improvement before a run ends; 0: never
   std::vector<std::string> valid_metric;  // not empty after resolve(); the first selects the best
-  std::string valid_command;   // selects it instead, if not empty
-  int64_t valid_lines = 1000;  // translated for bleu and chrf; 0: all
-  int64_t valid_every = 0;     // 0: at every save
-  double valid_timeout = 0;    // seconds; 0: no limit
+  std::string valid_command;              // selects it instead, if not empty
+  int64_t valid_lines = 1000;             // translated for bleu and chrf; 0: all
+  int64_t valid_every = 0;                // 0: at every save
+  double valid_timeout = 0;               // seconds; 0: no limit
 
   Named<OnSpike> on_spike = OnSpike::log;
   double spike_threshold = 6;  // standard deviations; 0: off

@@ -61,8 +61,8 @@ inline std::string npy_bytes(const std::string& header, const std::string& data)
   return "\x93NUMPY" + little(1, 1) + little(0, 1) + little(header.size(), 2) + header + data;
 }
 
-// A .bin of Marian: a 2 x 3 matrix of intgemm8, kept transposed, with the multiplier 2; an embedding
-// of 2 x 2 bytes with 4; a vector.
+// A .bin of Marian: a 2 x 3 matrix of intgemm8, kept transposed, with the multiplier 2; an
+// embedding of 2 x 2 bytes with 4; a vector.
 inline std::string marian_bin() {
   struct Item {
     std::string name, data;

@@ -18,7 +18,9 @@ struct Problem {
         x(random_dense(offsets.back(), 2 * d, t, 1, -3, 3)),
         bias(random_dense(1, d, sum_type(t), 2)),
         dy(random_dense(offsets.back(), d, t, 3)) {}
-  double gate(int64_t i, int64_t j) const { return 1 / (1 + std::exp(-x(i, width + j) - bias(0, j))); }
+  double gate(int64_t i, int64_t j) const {
+    return 1 / (1 + std::exp(-x(i, width + j) - bias(0, j)));
+  }
 };
 
 Dense naive_cells(const Problem& p) {
@@ -26,8 +28,8 @@ Dense naive_cells(const Problem& p) {
   for (size_t s = 0; s + 1 < p.offsets.size(); ++s)
     for (int64_t i = p.offsets[s]; i < p.offsets[s + 1]; ++i)
       for (int64_t j = 0; j < p.width; ++j)
-        c(i, j) = (1 - p.gate(i, j)) * p.x(i, j) +
-                  (i > p.offsets[s] ? p.gate(i, j) * c(i - 1, j) : 0.0);
+        c(i, j) =
+            (1 - p.gate(i, j)) * p.x(i, j) + (i > p.offsets[s] ? p.gate(i, j) * c(i - 1, j) : 0.0);
   return c;
 }
 
@@ -88,10 +90,9 @@ BOOST_AUTO_TEST_SUITE(recurrence)
 BOOST_AUTO_TEST_CASE(table) {
   for (const DType t : dtypes())
     for (const int64_t width : {1, 8, 16, 33, 130})
-      for (const std::vector<int32_t>& offsets :
-           {std::vector{0, 1}, {0, 40}, {0, 3, 3, 4, 21, 30}})
-        BOOST_TEST_CONTEXT(name_of(t) << ", width " << width << ", " << offsets.size()
-                                      << " offsets")
+      for (const std::vector<int32_t>& offsets : {std::vector{0, 1}, {0, 40}, {0, 3, 3, 4, 21, 30}})
+        BOOST_TEST_CONTEXT(name_of(t)
+                           << ", width " << width << ", " << offsets.size() << " offsets")
   check(Problem(t, offsets, width));
 }
 
