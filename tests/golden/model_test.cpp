@@ -131,8 +131,11 @@ BOOST_AUTO_TEST_CASE(bf16_logits_gradients_and_ten_losses) {
                     difference(model.tensors["logits"], reference.tensors["logits"]));
       for (const auto& [tensor, x] : model.tensors) {
         if (zero_but_for_rounding(tensor)) continue;
+        // The gradient of a gate is small: a difference of cells times s (1 - s).
+        const double of_gate = tensor.find(".recurrence.gate_proj.") != std::string::npos ? 8 : 1;
         BOOST_TEST_CONTEXT(tensor)
-        figures.below(0.005 * wider, "1 - cosine", 1 - cosine(x, reference.tensors[tensor]));
+        figures.below(0.005 * wider * of_gate, "1 - cosine",
+                      1 - cosine(x, reference.tensors[tensor]));
       }
     }
   }
