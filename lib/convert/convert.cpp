@@ -24,6 +24,7 @@ void write_shortlist(const ConvertOptions& options, const ForeignModel& model, c
   std::string path = options.out;
   if (path.ends_with(ending)) path.resize(path.size() - ending.size());
   path += ".shortlist";
+  check_replaceable(path);
   const Vocabularies& vocabularies = model.content.vocabularies;
   write_atomically(path, [&](Writer& out) {
     write_lexical_table(*model.shortlist, vocabularies.source(), vocabularies.target(), out);
@@ -53,10 +54,12 @@ void convert_out(const ConvertOptions& options, const Log& log) {
   OutputDirectory directory(options.out);
   std::string program = "CTranslate2";
   try {
-    const bool recurrent = model.config().decoder_memory == DecoderMemory::ssru;
-    if (options.to == "firefox" || (options.to == "marian" && recurrent)) {
-      program = recurrent && options.to == "marian" ? "Marian" : "Bergamot, the engine of Firefox";
-      write_firefox(directory, model, options.to == "firefox");
+    if (options.to == "firefox") {
+      program = "Bergamot, the engine of Firefox";
+      write_firefox(directory, model, true);
+    } else if (options.to == "marian" && model.config().decoder_memory == DecoderMemory::ssru) {
+      program = "Marian";
+      write_firefox(directory, model, false);
     } else if (options.to == "marian") {
       program = "MarianMT of Hugging Face";
       write_marian(directory, model, options.max_positions, log);
@@ -93,7 +96,7 @@ void ConvertOptions::describe(Options& options) {
   options
       .add("--to", to, "tx|ctranslate2|firefox|marian|llama",
            "format to write; marian and llama are Hugging Face's",
-           "A model with --decoder-memory ssru becomes one of Marian's own.")
+           "With marian, a model with a recurrent decoder becomes one of Marian's own.")
       .one_of({"tx", "ctranslate2", "firefox", "marian", "llama"});
   options
       .add("--max-positions", max_positions, "N", "number of positions to write",

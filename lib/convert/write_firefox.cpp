@@ -4,7 +4,6 @@
 #include <cmath>
 #include <tuple>
 
-#include "lib/base/bytes.h"
 #include "lib/base/error.h"
 #include "lib/convert/families/family.h"
 #include "lib/convert/families/tokens.h"
@@ -55,6 +54,7 @@ class FirefoxWriter {
       if (v.kind() == "words") refuse("its vocabulary is a word list, not a SentencePiece model");
       ids_.push_back(ids_of(v, model.path()));
     }
+    if (int8_) check_sizes();
   }
 
   void write() {
@@ -89,6 +89,16 @@ class FirefoxWriter {
   [[noreturn]] void refuse(const std::string& why) const {
     throw DataError(model_.path() + " cannot be converted to " +
                     (int8_ ? "Firefox's format: " : "Marian: ") + why);
+  }
+
+  // intgemm multiplies blocks of 64 inputs and 8 outputs.
+  void check_sizes() const {
+    for (const auto& [name, size, unit] : {std::tuple{"d_model", size_t(config_.d_model), 64U},
+                                           {"d_ff", size_t(config_.d_ff), 64U},
+                                           {"target vocabulary", ids_[1].size(), 8U}})
+      if (size % unit != 0)
+        refuse("its " + std::string(name) + " is " + std::to_string(size) +
+               ", which must be a multiple of " + std::to_string(unit));
   }
 
   void add(const std::string& name, uint64_t type, std::vector<int64_t> shape, uint64_t bytes,
@@ -269,20 +279,6 @@ class FirefoxWriter {
   std::vector<Item> items_;
 };
 
-// intgemm multiplies blocks of 64 inputs and 8 outputs.
-void check_sizes(const ModelReader& model) {
-  const ModelConfig& c = model.config();
-  for (const auto& [name, size, unit] :
-       {std::tuple{"d_model", int64_t(c.d_model), 64},
-        {"d_ff", int64_t(c.d_ff), 64},
-        {"target vocabulary", int64_t(ids_of(model.vocabularies().target(), model.path()).size()),
-         8}})
-    if (size % unit != 0)
-      throw DataError(model.path() + " cannot be converted to Firefox's format: its " + name +
-                      " is " + std::to_string(size) + ", which must be a multiple of " +
-                      std::to_string(unit));
-}
-
 void check_marian_can_compute(const ModelReader& model, const std::string& program) {
   const ModelConfig& c = model.config();
   const auto refuse = [&](const std::string& why) {
@@ -310,9 +306,7 @@ void check_marian_can_compute(const ModelReader& model, const std::string& progr
 
 void write_firefox(OutputDirectory& directory, const ModelReader& model, bool int8) {
   check_marian_can_compute(model, int8 ? "Firefox's format" : "Marian");
-  FirefoxWriter writer(directory, model, int8);
-  if (int8) check_sizes(model);
-  writer.write();
+  FirefoxWriter(directory, model, int8).write();
 }
 
 }  // namespace tx

@@ -125,9 +125,9 @@ class MarianNpz {
     add_weights(model, [this](const ParameterEntry& e) { return rows_of(e); });
     if (!in_.shortlist.empty()) model.shortlist = shortlist();
     map_.ignore("special:model.yml");
-    // Scales of 8-bit weights, and the ranges of activations that Firefox measures in advance.
+    // The ranges of activations that Firefox measures in advance.
     for (const auto& [name, tensor] : in_.weights->all())
-      if (name.ends_with("_scale") || name.ends_with("_QuantMultA")) map_.ignore(name);
+      if (name.ends_with("_QuantMultA")) map_.ignore(name);
     map_.check_all_used();
     return model;
   }
@@ -300,6 +300,7 @@ class MarianNpz {
   // A matrix as it is stored.
   WeightRows values(const std::string& name, const std::vector<int64_t>& shape) {
     map_.ignore(name);
+    map_.ignore(name + "_scale");
     return in_.weights->scaled_rows(name, shape);
   }
 

@@ -184,6 +184,10 @@ BOOST_AUTO_TEST_CASE(weights_must_be_those_of_the_settings) {
   refused(
       "has the tensor \"decoder_l2_self_Wq\", which belongs to a component that is not supported",
       [](Parts& p) { p.arrays["decoder_l2_self_Wq"] = p.arrays.at("decoder_l1_self_Wq"); });
+  refused("has the tensor \"decoder_l1_rnn_ffn_ln_scale\", which belongs to a component",
+          [](Parts& p) {
+            p.arrays["decoder_l1_rnn_ffn_ln_scale"] = p.arrays.at("decoder_l1_ffn_ffn_ln_scale");
+          });
   refused("encoder_l1_ffn_W1 has shape [18, 12], but the configuration requires [12, 18]",
           [](Parts& p) {
             p.arrays["encoder_l1_ffn_W1"].shape = {18, 12};
