@@ -249,8 +249,7 @@ struct Blank {
 };
 
 // Simpler simple recurrent unit (Kim et al., 2019), from row to row of a sentence:
-// s = sigmoid(f + bias), c_t = s c_(t-1) + (1 - s) u, y_t = max(0, c_t); the first row has c_(t-1)
-// = 0.
+// s = sigmoid(f + bias), c_t = s c_(t-1) + (1 - s) u, y_t = max(0, c_t), from c = 0.
 struct Recurrence {
   Matrix x;                          // (N,2D): u, then f
   Matrix bias;                       // (1,D) f32 (f64 in f64)
@@ -259,7 +258,8 @@ struct Recurrence {
   const int32_t* offsets = nullptr;  // sentence s: rows offsets[s] .. offsets[s+1] - 1
   int64_t sentences = 0;
   // Instead of offsets, in decoding: x and y have R rows; row i reads row from[i] of `cells` (zeros
-  // if it is negative) and writes row to[i]. Rows of a CPU may read what earlier ones wrote.
+  // if it is negative) and writes row to[i]. On the CPU it may read what an earlier row has
+  // written.
   const int32_t *from = nullptr, *to = nullptr;
 };
 
