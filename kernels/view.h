@@ -226,6 +226,15 @@ struct AddNormBackward {
   Dropout drop;
 };
 
+// Heads of `width` columns of x (N, heads * width). gamma (1, 2 width) f32 (f64 in f64): its first
+// half is for those in the first `queries` columns, its second for the others.
+struct HeadNorm {
+  Matrix x, gamma;
+  int64_t queries = 0;
+  int width = 0;
+  double epsilon = 0;
+};
+
 // The arguments of attention_backward besides Attention.
 struct AttentionGradient {
   Matrix d_o, dq, dk, dv;  // assigned for every row

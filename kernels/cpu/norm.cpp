@@ -168,6 +168,64 @@ void norm_backward_rows(const AddNormBackward& p, acc_t<T>* partial, int threads
   if (!root_mean_square(p.dbeta)) add_up(p.dbeta, width);
 }
 
+// The gain of a head at column `at`.
+template <class A>
+const A* gain_of(const HeadNorm& p, int64_t at) {
+  return p.gamma.row<A>(0) + (at < p.queries ? 0 : p.width);
+}
+
+template <class L, class T>
+TX_INLINE acc_t<T> head_rstd(const T* x, const HeadNorm& p) {
+  using A = acc_t<T>;
+  const A square = lane_sum<L>(
+      p.width, [](auto v) TX_INLINE_LAMBDA { return v * v; }, x);
+  return A(1) / std::sqrt(square / A(p.width) + A(p.epsilon));
+}
+
+template <class T>
+void norm_heads_rows(const HeadNorm& p, int threads) {
+  using A = acc_t<T>;
+#pragma omp parallel for num_threads(threads)
+  for (int64_t i = 0; i < p.x.rows; ++i)
+    with_lanes<A>([&](auto lanes) TX_INLINE_LAMBDA {
+      using L = decltype(lanes);
+      for (int64_t at = 0; at < p.x.cols; at += p.width) {
+        T* x = p.x.row<T>(i) + at;
+        const A rstd = head_rstd<L>(x, p);
+        map_lanes<L>(
+            x, p.width,
+            [=](int64_t, auto v, auto gain) TX_INLINE_LAMBDA { return v * rstd * gain; }, x,
+            gain_of<A>(p, at));
+      }
+    });
+}
+
+// Each block has sums of its own over its rows and heads: partial (blocks, 2 width).
+template <class T>
+void norm_heads_back(const HeadNorm& p, Matrix dx, acc_t<T>* partial, int threads) {
+  using A = acc_t<T>;
+  const int64_t blocks = (dx.rows + block_rows - 1) / block_rows, width = p.width;
+  const ThreadRows<A> unused(threads, width), xhats(threads, width);
+#pragma omp parallel for num_threads(threads)
+  for (int64_t block = 0; block < blocks; ++block) {
+    A *const sums = partial + block * 2 * width, *const xhat = xhats.mine();
+    A* const none = unused.mine();  // the gradient of a bias
+    std::fill(sums, sums + 2 * width, A(0));
+    for (int64_t i = block * block_rows; i < std::min(dx.rows, (block + 1) * block_rows); ++i)
+      for (int64_t at = 0; at < p.x.cols; at += width)
+        with_lanes<A>([&](auto lanes) TX_INLINE_LAMBDA {
+          using L = decltype(lanes);
+          const T* x = p.x.row<T>(i) + at;
+          T* dy = dx.row<T>(i) + at;
+          norm_gradient_row<L>(dy, static_cast<const T*>(nullptr), x, gain_of<A>(p, at), A(0),
+                               head_rstd<L>(x, p), false, width, xhat,
+                               sums + (at < p.queries ? 0 : width), none);
+          map_lanes<L>(
+              dy, width, [](int64_t, auto v) TX_INLINE_LAMBDA { return v; }, xhat);
+        });
+  }
+}
+
 }  // namespace
 
 void Cpu::add_norm(Matrix x, Matrix sub, const Dropout& drop, Matrix gamma, Matrix beta,
@@ -186,6 +244,27 @@ void Cpu::add_norm_backward(const AddNormBackward& p) {
     const int64_t blocks = (p.dnormed.rows + block_rows - 1) / block_rows;
     std::vector<A> partial(size_t(blocks) * 2 * size_t(p.dnormed.cols));
     norm_backward_rows<decltype(t)>(p, partial.data(), threads);
+  });
+}
+
+void Cpu::norm_heads(const HeadNorm& p) {
+  TX_ASSERT(p.width > 0 && p.x.cols % p.width == 0 && p.gamma.cols == 2 * p.width);
+  const Timed timed(profile_.get(), "norm", traffic(p.x, p.x));
+  with_type(p.x.dtype, [&](auto t) { norm_heads_rows<decltype(t)>(p, threads); });
+}
+
+void Cpu::norm_heads_backward(const HeadNorm& p, Matrix dx, Matrix dgamma, bool add) {
+  TX_ASSERT(p.x.cols % p.width == 0 && p.x.cols <= dx.cols && dgamma.cols == 2 * p.width);
+  const Timed timed(profile_.get(), "norm, backward", traffic(p.x, p.x, p.x));
+  with_type(dx.dtype, [&](auto t) {
+    using A = acc_t<decltype(t)>;
+    const int64_t blocks = (dx.rows + block_rows - 1) / block_rows;
+    std::vector<A> partial(size_t(blocks * dgamma.cols));
+    norm_heads_back<decltype(t)>(p, dx, partial.data(), threads);
+    A* to = dgamma.row<A>(0);
+    for (int64_t j = 0; !add && j < dgamma.cols; ++j) to[j] = 0;
+    for (int64_t block = 0; block < blocks; ++block)
+      for (int64_t j = 0; j < dgamma.cols; ++j) to[j] += partial[size_t(block * dgamma.cols + j)];
   });
 }
 

@@ -271,7 +271,7 @@ void check_ctranslate2_can_read(const ModelReader& model) {
   if (c.kind != ModelKind::encoder_decoder) refuse("its kind is " + c.kind.name);
   if (c.decoder_memory == DecoderMemory::ssru)
     refuse("its decoder is recurrent (--decoder-memory ssru)");
-  if (c.ablation()) refuse(std::string("it was trained with ") + c.ablation());
+  if (c.not_exported()) refuse(std::string("it was trained with ") + c.not_exported());
   if (model.has_int8())
     throw DataError(model.path() +
                     " has 8-bit weights; convert the model that it was quantised from: " +

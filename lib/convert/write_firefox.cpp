@@ -287,7 +287,7 @@ void check_marian_can_compute(const ModelReader& model, const std::string& progr
   if (!c.recurrent(c.sides.size() - 1))
     refuse(
         "its decoder begins with <s>, but Marian's with zeros; train with --decoder-memory ssru");
-  if (c.ablation()) refuse(std::string("it was trained with ") + c.ablation());
+  if (c.not_exported()) refuse(std::string("it was trained with ") + c.not_exported());
   if (c.norm_type != NormType::layer) refuse("it uses RMSNorm (--norm-type rms)");
   if (c.activation != Activation::relu && c.activation != Activation::silu &&
       c.activation != Activation::gelu)

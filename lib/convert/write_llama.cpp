@@ -60,7 +60,7 @@ class LlamaWriter {
   void check_fits() const {
     const ModelConfig& c = config_;
     if (c.kind != ModelKind::decoder) refuse("its kind is " + c.kind.name + ", not decoder");
-    if (c.ablation()) refuse(std::string("it was trained with ") + c.ablation());
+    if (c.not_exported()) refuse(std::string("it was trained with ") + c.not_exported());
     if (model_.has_int8())
       throw DataError(model_.path() +
                       " has 8-bit weights; convert the model that it was quantised from");

@@ -96,6 +96,8 @@ class LiveModel {
           "--live: " + path +
           " has a recurrent decoder (--decoder-memory ssru), which the page cannot run; "
           "--html shows its encoder and cross-attention");
+    if (const char* option = file_.config().exotic())
+      throw DataError("--live: " + path + " has " + option + ", which the page cannot run");
     if (!int8_ && file_.has_int8())
       throw UsageError("--weights f16: " + path +
                        " holds 8-bit weights; give --weights int8, or the model it was made from");

@@ -72,6 +72,8 @@ void ModelConfig::resolve() {
   if (decoder_memory == DecoderMemory::ssru && kind != ModelKind::encoder_decoder)
     throw UsageError("--decoder-memory ssru: a model of kind " + kind.name +
                      " has no cross-attention");
+  if (output_layer && (kind != ModelKind::encoder || gated()))
+    throw UsageError("--output-layer is for models of --kind encoder without gates");
   check_positions();
   for (const SideConfig& side : sides)
     if (shares_embeddings() && side.vocabulary != target().vocabulary)
@@ -125,27 +127,26 @@ void ModelConfig::set_layers(int count) {
 
 namespace {
 
-// Whether a rare field has its default.
-template <class E>
-bool is_default(const Named<E>& value) {
-  return value == E{};
-}
-template <class T>
-bool is_default(const T& value) {
-  return value == T(1);
+// All fields, or the rare ones alone.
+Json fields_of(const ModelConfig& config, bool only_rare) {
+  Json json = Json::object();
+  visit_fields(config, [&](const ConfigField& field, const auto& value) {
+    if (only_rare && !field.rare) return;
+    if constexpr (requires { value.name; })
+      json[field.key] = value.name;
+    else
+      json[field.key] = value;
+  });
+  return json;
 }
 
 }  // namespace
 
 Json ModelConfig::to_json() const {
-  Json json = Json::object();
-  visit_fields(*this, [&](const ConfigField& field, const auto& value) {
-    if constexpr (requires { value.name; })
-      json[field.key] = value.name;
-    else
-      json[field.key] = value;
-    if (field.rare && is_default(value)) json.erase(field.key);
-  });
+  static const Json defaults = fields_of(ModelConfig(), true);
+  Json json = fields_of(*this, false);
+  for (const auto& [key, value] : defaults.items())
+    if (json[key] == value) json.erase(key);
   return json;
 }
 
@@ -269,6 +270,7 @@ void describe_model(Options& options, ModelConfig& config, int& layers) {
               {"--rotary-scaling", "ntk"},
               {"--rotary-scaling", "llama3"}});
   options.at("max-positions").needs({{"--positions", "learned"}});
+  options.at("attention-output-bias").needs({{"--attention-bias"}});
 }
 
 }  // namespace tx

@@ -91,7 +91,11 @@ struct ModelConfig {
   Named<NormType> norm_type = NormType::layer;
   Named<Tie> tie = Tie::all;
   bool attention_bias = false;
+  bool attention_output_bias = true;  // with attention_bias: of the attentions' output, too
   bool feed_forward_bias = true, output_bias = false;
+  bool head_norm = false;         // RMSNorm of every head's queries and keys, before rotation
+  bool embedding_norm = false;    // a norm after embedding and positions (BERT, BART)
+  bool output_layer = false;      // of an encoder: a layer and a norm before the output (BERT)
   bool scaled_embeddings = true;  // times sqrt(d_model)
   bool scaled_init = false;       // output projections start smaller, by 1 / sqrt(sub-layers)
   double norm_epsilon = 1e-6;
@@ -135,12 +139,19 @@ struct ModelConfig {
   }
   int key_heads() const { return kv_heads ? kv_heads : heads; }
   double attention_scale() const { return scaled_attention ? 1 / std::sqrt(double(d_k)) : 1; }
-  // The option of the ablation that this model has; null: none. No other toolkit has them.
-  const char* ablation() const {
+  // The option of a property that no exporter writes, an ablation or an exotic one; null: none.
+  const char* not_exported() const {
     if (norm_type == NormType::none) return "--norm-type none";
     if (!residual) return "--no-residual";
     if (!scaled_attention) return "--no-scaled-attention";
-    return causal_mask ? nullptr : "--no-causal-mask";
+    return causal_mask ? exotic() : "--no-causal-mask";
+  }
+  // The option of a property that live pages cannot run; null: none.
+  const char* exotic() const {
+    if (attention_bias && !attention_output_bias) return "--no-attention-output-bias";
+    if (head_norm) return "--head-norm";
+    if (embedding_norm) return "--embedding-norm";
+    return output_layer ? "--output-layer" : nullptr;
   }
   bool gated() const { return is_gated(activation); }
   bool shares_embeddings() const { return tie == Tie::all || tie == Tie::embeddings; }
@@ -166,8 +177,7 @@ struct ConfigField {
   const char* long_help = "";
   bool ablation = false;  // listed under "Ablations"
   bool size = false;      // determines the number of parameters
-  bool rare = false;      // in files only where it is not the default (true, or the first name), so
-                          // that older tx read the others
+  bool rare = false;      // in files only where it is not the default, so that older tx read others
 };
 
 // Every field, in the order of the options: visit(ConfigField, member). All code that reads,
@@ -242,6 +252,20 @@ void visit_fields(Config& c, Visit&& visit) {
         c.scaled_embeddings);
   visit({"attention_bias", "--attention-bias", "", "biases in the attention projections"},
         c.attention_bias);
+  visit(rare({"attention_output_bias", "--attention-output-bias", "",
+              "with --attention-bias, also in their output projection"}),
+        c.attention_output_bias);
+  visit(rare({"head_norm", "--head-norm", "",
+              "RMSNorm of the queries and keys of every head of self-attention", 0, 0,
+              "As in Qwen 3, before rotary positions."}),
+        c.head_norm);
+  visit(rare({"embedding_norm", "--embedding-norm", "", "a norm after embedding and positions", 0,
+              0, "As in BERT and BART."}),
+        c.embedding_norm);
+  visit(rare({"output_layer", "--output-layer", "",
+              "a layer with activation and norm before the output of an encoder", 0, 0,
+              "As in BERT."}),
+        c.output_layer);
   visit({"feed_forward_bias", "--ffn-bias", "", "biases in the feed-forward layer"},
         c.feed_forward_bias);
   visit({"output_bias", "--output-bias", "", "bias of the output projection"}, c.output_bias);

@@ -81,7 +81,13 @@ class Diagram {
     else
       step(what, count((one ? "" : prefix(side)) + "embedding."));
     arrow(rows(side));
-    if (!c_.sinusoids() && !c_.learned_positions()) return;
+    if (c_.sinusoids() || c_.learned_positions()) positions(side);
+    if (!c_.embedding_norm) return;
+    norm(prefix(side) + "embedding_norm");
+    arrow(rows(side));
+  }
+
+  void positions(size_t side) {
     if (c_.learned_positions())
       step("positions: x + P[position], " + grouped(c_.max_positions) + " rows",
            count(prefix(side) + "positions."));
@@ -128,13 +134,17 @@ class Diagram {
     const std::string name = layer(side) + part + ".", from = self ? "x" : "e";
     const std::string queries = letter(side), keys = letter(self ? side : side - 1);
     const std::string g = grouped_heads() ? "g" : "h";
-    const bool bias = c_.attention_bias;
+    const bool bias = c_.attention_bias, out_bias = bias && c_.attention_output_bias;
     step("q = " + product("x", "Q", bias) + ", k = " + product(from, "K", bias) +
              ", v = " + product(from, "V", bias),
          count(name + "q_proj.") + count(name + "k_proj.") + count(name + "v_proj."));
     const std::string shapes = "q: B x h x " + queries + " x d_k, k: B x " + g + " x " + keys +
                                " x d_k, v: B x " + g + " x " + keys + " x d_v";
     arrow(shapes);
+    if (self && c_.head_norm) {
+      step("RMSNorm of every head of q and k", count(name + "q_norm.") + count(name + "k_norm."));
+      arrow(shapes);
+    }
     if (self && c_.rotary()) {
       step("rotate q and k by position");
       arrow(shapes);
@@ -143,7 +153,7 @@ class Diagram {
     arrow("B x h x " + queries + " x " + keys);
     step("heads = softmax(scores) v");
     arrow("B x h x " + queries + " x d_v");
-    step(product("Concat(heads)", "O", bias), count(name + "out_proj."));
+    step(product("Concat(heads)", "O", out_bias), count(name + "out_proj."));
   }
 
   void recurrence(size_t side) {
@@ -194,6 +204,13 @@ class Diagram {
   void output() {
     text_ += "\n  output\n";
     const std::string bias = c_.output_bias ? " + b" : "";
+    if (c_.output_layer) {
+      const std::string shape = "B x " + letter(0) + " x d";
+      step(c_.activation.name + "(" + product("x", "t", true) + ")", count("output_layer."));
+      arrow(shape);
+      norm("output_layer_norm");
+      arrow(shape);
+    }
     const int64_t own = count("output.");
     if (c_.has_output())
       step("logits = x W^T" + bias, own);

@@ -17,10 +17,11 @@ Stream SelfAttention::operator()(Context& context, const Stream& x, int layer, c
                                  const DropoutMasks& masks) const {
   const Dropout weights = masks.at(DropoutPlace::in_self, layer);
   Tensor projected = qkv(context, x.normed);
+  if (heads.gamma) norm_heads(context, projected, heads, queries, turned);
   if (!angles.empty()) rotate(context, projected, turned, {angles, d_k, weights.keys.position});
-  const Tensor heads = kv.self_attention(context, layer, std::move(projected), weights);
-  Tensor sub = out(context, heads);
-  kv.finished(false, layer, heads, sub);
+  const Tensor mixed = kv.self_attention(context, layer, std::move(projected), weights);
+  Tensor sub = out(context, mixed);
+  kv.finished(false, layer, mixed, sub);
   return end(context, x, std::move(sub), masks.at(DropoutPlace::on_self, layer));
 }
 
@@ -60,6 +61,15 @@ Norm find_norm(Parameters& p, const std::string& name) {
           p.config().norm_epsilon};
 }
 
+namespace {
+
+Norm find_head_norm(Parameters& p, const std::string& layer) {
+  if (!p.config().head_norm) return {};
+  return {p.get(layer + ".self_attn.q_norm.weight", 2), {}, p.config().norm_epsilon};
+}
+
+}  // namespace
+
 Layer find_layer(Parameters& p, size_t side, int number, const Matrix& angles) {
   const ModelConfig& config = p.config();
   const std::string name = config.stack_name(side) + (".layers." + std::to_string(number));
@@ -70,6 +80,7 @@ Layer find_layer(Parameters& p, size_t side, int number, const Matrix& angles) {
     return ResidualNorm{find_norm(p, name + part), config.pre_norm(), config.residual};
   };
   const bool bias = config.attention_bias, inner_bias = config.feed_forward_bias;
+  const bool out_bias = bias && config.attention_output_bias;
   Layer layer;
   if (config.recurrent(side))
     layer.self = RecurrentUnit{
@@ -77,14 +88,17 @@ Layer find_layer(Parameters& p, size_t side, int number, const Matrix& angles) {
         end(".recurrence_norm")};
   else
     layer.self = SelfAttention{projection(".self_attn.q_proj", bias, 3),
-                               projection(".self_attn.out_proj", bias),
+                               projection(".self_attn.out_proj", out_bias),
+                               find_head_norm(p, name),
                                end(".self_attn_norm"),
+                               int64_t(config.heads) * config.d_k,
                                int64_t(config.heads + config.key_heads()) * config.d_k,
                                angles,
                                config.d_k};
   if (config.has_cross(side))
-    layer.cross = CrossAttention{projection(".cross_attn.q_proj", bias),
-                                 projection(".cross_attn.out_proj", bias), end(".cross_attn_norm")};
+    layer.cross =
+        CrossAttention{projection(".cross_attn.q_proj", bias),
+                       projection(".cross_attn.out_proj", out_bias), end(".cross_attn_norm")};
   const bool gated = config.gated();
   layer.feed_forward = {
       projection(gated ? ".ffn.gate_proj" : ".ffn.in_proj", inner_bias, gated ? 2 : 1),

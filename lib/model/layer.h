@@ -40,9 +40,10 @@ struct ResidualNorm {
 // Multi-head attention of a sequence to itself, section 3.2.
 struct SelfAttention {
   Projection qkv, out;  // (HK + GK + GV, D), (D, HV); G heads of keys and values
+  Norm heads;           // of queries, then of keys: (1,2K); or empty
   ResidualNorm end;
-  int64_t turned = 0;  // columns of queries and keys, which rotary positions rotate
-  Matrix angles;       // of rotary positions (longest, K), else empty
+  int64_t queries = 0, turned = 0;  // columns of queries; of queries and keys, which are rotated
+  Matrix angles;                    // of rotary positions (longest, K), else empty
   int d_k = 0;
   Stream operator()(Context& context, const Stream& x, int layer, const KeysValues& kv,
                     const DropoutMasks& masks) const;

@@ -30,6 +30,12 @@ class TableBuilder {
       for (int i = 0; i < c_.sides[side].layers; ++i) layer_vectors(side, i);
     for (size_t side = 0; c_.attention_bias && side < c_.sides.size(); ++side)
       cross_keys_values(side, ".bias");
+    for (size_t side = 0; c_.embedding_norm && side < c_.sides.size(); ++side)
+      norm(stack(side) + "embedding_norm");
+    if (c_.output_layer) {
+      vector("output_layer.bias", c_.d_model, Init::zeros);
+      norm("output_layer_norm");
+    }
     for (size_t side = 0; c_.pre_norm() && side < c_.sides.size(); ++side)
       norm(stack(side) + "norm");
     if (c_.output_bias) {
@@ -94,6 +100,7 @@ class TableBuilder {
              true);
       table_.back().multiplied = c_.is_predicted(side) && c_.tie == Tie::target;  // the output
     }
+    if (c_.output_layer) matrix("output_layer.weight", d, d);
     if (c_.has_output())
       matrix("output.weight", c_.target().vocabulary, d, Init::xavier, false, true);
     for (size_t side = 0; c_.learned_positions() && side < c_.sides.size(); ++side) {
@@ -130,11 +137,17 @@ class TableBuilder {
       inner_vector(layer + "self_attn.q_proj.bias", queries_);
       inner_vector(layer + "self_attn.k_proj.bias", keys_, true);
       inner_vector(layer + "self_attn.v_proj.bias", values_, true);
-      vector(layer + "self_attn.out_proj.bias", c_.d_model, Init::zeros);
+      if (c_.attention_output_bias)
+        vector(layer + "self_attn.out_proj.bias", c_.d_model, Init::zeros);
+    }
+    if (c_.head_norm && !c_.recurrent(side)) {
+      vector(layer + "self_attn.q_norm.weight", c_.d_k, Init::ones);
+      vector(layer + "self_attn.k_norm.weight", c_.d_k, Init::ones, true);
     }
     if (c_.attention_bias && c_.has_cross(side)) {
       inner_vector(layer + "cross_attn.q_proj.bias", queries_);
-      vector(layer + "cross_attn.out_proj.bias", c_.d_model, Init::zeros);
+      if (c_.attention_output_bias)
+        vector(layer + "cross_attn.out_proj.bias", c_.d_model, Init::zeros);
     }
     norm(layer + (c_.recurrent(side) ? "recurrence_norm" : "self_attn_norm"));
     if (c_.has_cross(side)) norm(layer + "cross_attn_norm");

@@ -29,6 +29,8 @@ void check_shards(const ModelConfig& config, int count) {
       throw UsageError("--tensor-parallel " + std::to_string(count) + " does not divide " + option +
                        " " + std::to_string(value));
   };
+  if (const char* option = config.exotic())
+    throw UsageError(std::string("--tensor-parallel is not implemented for models with ") + option);
   check("--heads", config.heads);
   check("--kv-heads", config.key_heads());
   check("--d-ff", config.d_ff);

@@ -40,6 +40,7 @@ Stack::Stack(Parameters& p, size_t side, Parameter embedding, Matrix sinusoids, 
   }
   for (int i = 0; i < p.config().sides[side].layers; ++i)
     layers_.push_back(find_layer(p, side, i, angles));
+  embedding_norm_ = find_norm(p, name + ".embedding_norm");
   if (p.config().pre_norm()) first_norm_ = shift_norms(layers_, find_norm(p, name + ".norm"));
 }
 
@@ -55,8 +56,12 @@ Tensor Stack::embed_rows(Context& context, const PackedSide& side,
   e.blank = blank_;
   e.positions = positions_;
   e.learned = learned_positions_;
-  e.drop = masks.at(DropoutPlace::on_embedding);
-  return embed(context, e);
+  const Dropout drop = masks.at(DropoutPlace::on_embedding);
+  e.drop = drop;
+  if (!embedding_norm_.gamma) return embed(context, e);
+  e.drop.threshold = 0;
+  return add_norm(context, {}, layer_norm(context, embed(context, e), embedding_norm_), drop, {})
+      .sum;
 }
 
 Tensor Stack::run(Context& context, const PackedSide& side, std::shared_ptr<const KeysValues> kv,
@@ -123,6 +128,8 @@ Transformer::Transformer(Backend& backend, Parameters& p, int64_t longest)
   const std::string name = config_.stack_name(last);
   output_ = find_projection(p, config_.has_output() ? "output" : embedding_name(name), false);
   if (config_.output_bias) output_.bias = p.get("output.bias");
+  if (config_.output_layer) output_layer_ = find_projection(p, "output_layer", true);
+  output_norm_ = find_norm(p, "output_layer_norm");
   if (!config_.has_cross(last)) return;
   cross_ = find_projection(p, name + ".layers.0.cross_attn.k_proj", config_.attention_bias,
                            2 * config_.target().layers);
@@ -138,6 +145,11 @@ Tensor Transformer::decode(Context& context, const PackedSide& target,
 }
 
 Tensor Transformer::logits(Context& context, Tensor hidden) const {
+  if (output_layer_.weight)
+    hidden = layer_norm(context,
+                        linear_activation(context, hidden, output_layer_.weight, output_layer_.bias,
+                                          config_.activation, {}),
+                        output_norm_);
   return output_(context, std::move(hidden));
 }
 

@@ -34,6 +34,7 @@ class Stack {
   Matrix positions_;
   std::vector<Layer> layers_;
   std::optional<Norm> first_norm_;  // pre-norm: of the first sub-layer
+  Norm embedding_norm_;             // empty: none
 };
 
 class Transformer {
@@ -79,6 +80,8 @@ class Transformer {
   std::shared_ptr<PositionTable> slopes_;              // (1, H) f64, of alibi
   std::vector<Stack> stacks_;                          // one per side
   Projection cross_, output_;                          // cross_ is empty without cross-attention
+  Projection output_layer_;                            // empty: none
+  Norm output_norm_;
 };
 
 }  // namespace tx

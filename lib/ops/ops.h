@@ -45,6 +45,10 @@ struct Normed {
 };
 Normed add_norm(Context& context, Tensor x, Tensor sub, const Dropout& drop, const Norm& norm);
 
+// RMSNorm of every head's queries and keys (Henry et al., 2020), in place: no op may have read x
+// before. gamma (1,2K): of the heads in the first `queries` columns, then of those up to `columns`.
+void norm_heads(Context& context, Tensor x, const Norm& norm, int64_t queries, int64_t columns);
+
 // Rotates the first `columns` columns of x by the rotary angles of the rows' positions, in place:
 // no op may have read x before, and the op that computed x must not keep it. `table` and `width`
 // are those of rotate() in kernels/interface.inc.

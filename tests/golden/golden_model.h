@@ -56,6 +56,9 @@ inline tx::ModelConfig config_of(const Json& c) {
   m.norm_type.name = c.value("norm_type", m.norm_type.name);
   m.decoder_memory.name = c.value("decoder_memory", m.decoder_memory.name);
   m.residual = c.value("residual", m.residual);
+  m.head_norm = c.value("head_norm", m.head_norm);
+  m.embedding_norm = c.value("embedding_norm", m.embedding_norm);
+  m.attention_output_bias = c.value("attention_output_bias", m.attention_output_bias);
   m.position_offset = c.value("position_offset", m.position_offset);
   m.rotary_base = c.value("rotary_base", m.rotary_base);
   m.rotary_scaling.name = c.value("rotary_scaling", m.rotary_scaling.name);

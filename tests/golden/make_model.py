@@ -100,7 +100,8 @@ LATER = {
     "kv_heads": 0, "window": 0, "norm_type": "layer", "position_offset": 0, "rotary_base": 10000,
     "rotary_scaling": "none", "rotary_factor": 1, "rotary_low": 1, "rotary_high": 4,
     "rotary_length": 8192, "scaled_embeddings": True, "feed_forward_bias": True,
-    "output_bias": False, "norm_epsilon": 1e-6, "residual": True, "decoder_memory": "attention"}
+    "output_bias": False, "norm_epsilon": 1e-6, "residual": True, "decoder_memory": "attention",
+    "head_norm": False, "embedding_norm": False, "attention_output_bias": True}
 VARIANTS = {
     "paper": {},
     "no_dropout": {"dropout": 0, "attention_dropout": 0, "relu_dropout": 0, "label_smoothing": 0.2},
@@ -138,6 +139,14 @@ VARIANTS = {
     "recurrent": {"decoder_memory": "ssru", "attention_bias": True},
     "recurrent_pre": {"decoder_memory": "ssru", "norm": "pre", "norm_type": "rms", "d_model": 34,
                       "positions": "rotary"},
+    "qwen": {"norm": "pre", "norm_type": "rms", "activation": "swiglu", "positions": "rotary",
+             "kv_heads": 2, "d_k": 10, "attention_bias": True, "attention_output_bias": False,
+             "head_norm": True, "feed_forward_bias": False, "norm_epsilon": 1e-3,
+             "encoder_layers": 1},
+    "bart": {"positions": "learned", "position_offset": 2, "attention_bias": True,
+             "embedding_norm": True, "activation": "gelu", "output_bias": True},
+    "mbart": {"positions": "learned", "position_offset": 2, "attention_bias": True,
+              "embedding_norm": True, "norm": "pre", "encoder_layers": 1, "decoder_layers": 1},
     "neither": {"residual": False, "norm_type": "none", "norm": "pre", "encoder_layers": 1,
                 "decoder_layers": 1},
 }

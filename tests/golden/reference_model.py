@@ -52,8 +52,10 @@ def shapes(c):
         for part, o, i in (("q", c["heads"] * c["d_k"], d), ("k", group * c["d_k"], d),
                            ("v", group * c["d_v"], d), ("out", d, c["heads"] * c["d_v"])):
             out[f"{name}.{part}_proj.weight"] = ((o, i), "xavier")
-            if c["attention_bias"]:
+            if c["attention_bias"] and (part != "out" or c["attention_output_bias"]):
                 out[f"{name}.{part}_proj.bias"] = ((o,), "bias")
+        if c["head_norm"] and name.endswith("self_attn"):
+            out[f"{name}.q_norm.weight"] = out[f"{name}.k_norm.weight"] = ((c["d_k"],), "gain")
 
     def norm(name):
         if c["norm_type"] == "none":
@@ -92,6 +94,8 @@ def shapes(c):
                 if c["feed_forward_bias"]:
                     out[f"{layer}.ffn.{part}_proj.bias"] = ((o,), "bias")
             norm(f"{layer}.ffn_norm")
+        if c["embedding_norm"]:
+            norm(f"{stack}.embedding_norm")
         if c["norm"] == "pre":
             norm(f"{stack}.norm")
     return out
@@ -170,6 +174,8 @@ class Model:
             angle = at * np.exp(-np.log(10000.0) * np.arange(d // 2) / last)[None, :]
             positions = np.concatenate([np.sin(angle), np.cos(angle)], axis=1)
             x = x + torch.tensor(positions, dtype=self.dtype)
+        if c["embedding_norm"]:
+            x = self.norm(x, f"{stack}.embedding_norm")
         return self.keep(c["dropout"], self.site(stack, 0, self.EMBEDDING), pair, n, x)
 
     def kept(self, stack, pair, n):
@@ -217,6 +223,10 @@ class Model:
         for h in range(c["heads"]):
             g = h // group
             qh, kh = q[:, h * c["d_k"]:(h + 1) * c["d_k"]], k[:, g * c["d_k"]:(g + 1) * c["d_k"]]
+            if own and c["head_norm"]:
+                qh, kh = (torch.nn.functional.rms_norm(y, y.shape[-1:], self.w[f"{name}.{part}_norm.weight"],
+                                                       c["norm_epsilon"])
+                          for y, part in ((qh, "q"), (kh, "k")))
             if own and c["positions"] == "rotary":
                 qh, kh = self.turned(qh), self.turned(kh)
             scores = qh @ kh.T / math.sqrt(c["d_k"])

@@ -1,6 +1,7 @@
 // Residual, dropout and layer norm in one pass. Up to 1,024 features stay in the registers of a
 // warp, up to 4,096 in a block's; wider rows are read again.
 #include "kernels/cuda/rows/octet.h"
+#include "kernels/cuda/rows/pass.h"
 #include "kernels/cuda/runtime/profile.h"
 #include "kernels/cuda/runtime/state.h"
 
@@ -167,6 +168,86 @@ void launch_rows(const Cuda::State& state, const AddNorm& p) {
   launch(state, add_norm_rows<T, octets, threads>, blocks, block_threads, 0, p);
 }
 
+// Heads: a warp takes one head of a row.
+struct HeadPlace {
+  int64_t row, column;
+  int lane;
+};
+
+TX_DEVICE HeadPlace head_place(const HeadNorm& p) {
+  const int64_t warp = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / warp_size;
+  const int64_t heads = p.x.cols / p.width;
+  return {warp / heads, warp % heads * p.width, int(threadIdx.x) % warp_size};
+}
+
+TX_DEVICE const float* gain_of(const HeadNorm& p, int64_t column) {
+  return row_of<float>(p.gamma, 0) + (column < p.queries ? 0 : p.width);
+}
+
+template <class T>
+TX_DEVICE float head_rstd(const HeadNorm& p, const HeadPlace& at) {
+  const T* x = row_of<T>(p.x, at.row) + at.column;
+  float square = 0;
+  for (int j = at.lane; j < p.width; j += warp_size) square += load(x[j]) * load(x[j]);
+  return 1 / sqrtf(warp_sum(square) / float(p.width) + float(p.epsilon));
+}
+
+template <class T>
+__global__ void __launch_bounds__(block_threads) norm_heads_rows(HeadNorm p) {
+  const HeadPlace at = head_place(p);
+  if (at.row >= p.x.rows) return;
+  const float rstd = head_rstd<T>(p, at), *gain = gain_of(p, at.column);
+  T* x = row_of<T>(p.x, at.row) + at.column;
+  for (int j = at.lane; j < p.width; j += warp_size) store(x[j], load(x[j]) * rstd * gain[j]);
+}
+
+// The sums over the heads of part_rows rows; scales: 1 / root mean square of every head.
+constexpr int64_t part_rows = 32;
+
+template <class T>
+__global__ void head_scales(HeadNorm p, float* scales) {
+  const HeadPlace at = head_place(p);
+  if (at.row >= p.x.rows) return;
+  const float rstd = head_rstd<T>(p, at);
+  if (at.lane == 0) scales[(at.row * p.x.cols + at.column) / p.width] = rstd;
+}
+
+template <class T>
+__global__ void gain_gradient(HeadNorm p, Matrix dy, const float* scales, float* partial) {
+  const int64_t j = int64_t(blockIdx.y) * blockDim.x + threadIdx.x, heads = p.x.cols / p.width;
+  if (j >= 2 * p.width) return;
+  const int64_t queries = p.queries / p.width;
+  const int64_t first = j < p.width ? 0 : queries, last = j < p.width ? queries : heads;
+  const int64_t end = (int64_t(blockIdx.x) + 1) * part_rows;
+  float sum = 0;
+  for (int64_t i = int64_t(blockIdx.x) * part_rows; i < end && i < p.x.rows; ++i)
+    for (int64_t h = first; h < last; ++h) {
+      const int64_t column = h * p.width + j % p.width;
+      const float x = load(row_of<T>(p.x, i)[column]) * scales[i * heads + h];
+      sum += load(row_of<T>(dy, i)[column]) * x;
+    }
+  partial[int64_t(blockIdx.x) * 2 * p.width + j] = sum;
+}
+
+template <class T>
+__global__ void __launch_bounds__(block_threads) norm_heads_back(HeadNorm p, Matrix dx) {
+  const HeadPlace at = head_place(p);
+  if (at.row >= p.x.rows) return;
+  const float rstd = head_rstd<T>(p, at), *gain = gain_of(p, at.column);
+  const T* x = row_of<T>(p.x, at.row) + at.column;
+  T* dy = row_of<T>(dx, at.row) + at.column;
+  float b = 0;
+  for (int j = at.lane; j < p.width; j += warp_size)
+    b += load(dy[j]) * gain[j] * (load(x[j]) * rstd);
+  b = warp_sum(b) / float(p.width);
+  for (int j = at.lane; j < p.width; j += warp_size)
+    store(dy[j], (load(dy[j]) * gain[j] - load(x[j]) * rstd * b) * rstd);
+}
+
+unsigned head_blocks(const HeadNorm& p) {
+  return blocks_of(p.x.rows * (p.x.cols / p.width), block_threads / warp_size);
+}
+
 }  // namespace
 
 void Cuda::add_norm(Matrix x, Matrix sub, const Dropout& drop, Matrix gamma, Matrix beta,
@@ -183,6 +264,33 @@ void Cuda::add_norm(Matrix x, Matrix sub, const Dropout& drop, Matrix gamma, Mat
     if (sub.cols <= 4096) return launch_rows<T, 2, block_threads>(*state_, p);
     launch(*state_, add_norm_wide<T>, unsigned(sub.rows), block_threads, 0, p);
   });
+}
+
+void Cuda::norm_heads(const HeadNorm& p) {
+  const Timed timed(*state_, "norm", traffic(p.x, p.x));
+  TX_ASSERT(p.width > 0 && p.x.cols % p.width == 0 && p.gamma.cols == 2 * p.width);
+  if (p.x.rows == 0) return;
+  with_type(p.x.dtype, [&](auto t) {
+    launch(*state_, norm_heads_rows<decltype(t)>, head_blocks(p), block_threads, 0, p);
+  });
+}
+
+void Cuda::norm_heads_backward(const HeadNorm& p, Matrix dx, Matrix dgamma, bool add) {
+  const Timed timed(*state_, "norm, backward", traffic(p.x, p.x, p.x));
+  TX_ASSERT(p.x.cols % p.width == 0 && p.x.cols <= dx.cols && dgamma.cols == 2 * p.width);
+  const unsigned parts = blocks_of(p.x.rows, part_rows);
+  const size_t sums = size_t(parts) * size_t(dgamma.cols), heads = size_t(p.x.cols / p.width);
+  auto* partial =
+      static_cast<float*>(state_->scratch((sums + size_t(p.x.rows) * heads) * sizeof(float)));
+  if (p.x.rows > 0)
+    with_type(dx.dtype, [&](auto t) {
+      using T = decltype(t);
+      launch(*state_, head_scales<T>, head_blocks(p), block_threads, 0, p, partial + sums);
+      const dim3 grid(parts, blocks_of(dgamma.cols, block_threads));
+      launch(*state_, gain_gradient<T>, grid, block_threads, 0, p, dx, partial + sums, partial);
+      launch(*state_, norm_heads_back<T>, head_blocks(p), block_threads, 0, p, dx);
+    });
+  add_parts(*state_, partial, parts, dgamma, {}, add);
 }
 
 }  // namespace tx

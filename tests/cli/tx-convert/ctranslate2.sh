@@ -30,7 +30,7 @@ expect_status 1 tx-convert --to ctranslate2 -o x wide
 expect_stderr_contains "cannot be converted to CTranslate2: d_k or d_v differs from d_model / heads"
 for block in "--no-causal-mask/it was trained with --no-causal-mask" \
   "--no-residual/it was trained with --no-residual" \
-  "--norm-type none/it was trained with --norm-type none" \
+  "--norm-type none/it was trained with --norm-type none" "--head-norm/it was trained with --head-norm" \
   "--window 3/it uses sliding-window attention" "--positions alibi/its positions are alibi" \
   "--positions rotary --rotary-scaling ntk --rotary-factor 2/its rotary positions are scaled"; do
   rm -rf later

@@ -28,6 +28,9 @@ check residual --no-residual --dropout 0.1
 check norms --norm-type none --norm-position pre --dropout 0.1
 check neither --no-residual --norm-type none --no-ffn-bias
 check recurrent --decoder-memory ssru --attention-bias --norm-position pre --dropout 0.1
+check qwen --norm-position pre --norm-type rms --positions rotary --attention-bias \
+  --no-attention-output-bias --head-norm --kv-heads 1 --dropout 0.1
+check bart --positions learned --embedding-norm --attention-bias --dropout 0.1
 check unplaced --positions none --accumulate 2 --attention-dropout 0.1
 
 # The model file describes its blocks.
@@ -46,7 +49,9 @@ case $(head -c 3000 neither/model-12.safetensors) in
   *) fail "the model file lacks the ablations" ;;
 esac
 for kind in decoder encoder; do
-  for options in "--no-residual" "--no-residual --norm-position post" "--norm-type none"; do
+  for options in "--no-residual" "--no-residual --norm-position post" "--norm-type none" \
+    "--head-norm" "--embedding-norm --output-layer"; do
+    [ $kind = decoder ] && options=${options% --output-layer}
     # shellcheck disable=SC2086  # lists of words
     expect_status 0 tx-train --preset toy --kind $kind --vocab bpe.model --src train.en --threads 1 \
       --steps 3 $options -o one
@@ -88,6 +93,8 @@ expect_stderr_contains '--kinds decoder: the model has no decoder attention'
 expect_status 1 tx-attn-dump -m recurrent --live --html page.html
 expect_stderr_contains 'has a recurrent decoder (--decoder-memory ssru), which the page cannot run'
 expect_status 0 tx-attn-dump -m recurrent --html page.html few.en
+expect_status 1 tx-attn-dump -m bart --live --html page.html
+expect_stderr_contains 'bart has --embedding-norm, which the page cannot run'
 expect_status 1 tx-convert --to ctranslate2 -o x recurrent
 expect_stderr_contains 'its decoder is recurrent (--decoder-memory ssru)'
 

@@ -166,7 +166,9 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_divided) {
   BOOST_CHECK_THROW(check_shards(c, 3), UsageError);
   c.kv_heads = 2;
   BOOST_CHECK_THROW(check_shards(c, 4), UsageError);
-  c.kv_heads = 4, c.d_ff = 70;
+  c.kv_heads = 4, c.head_norm = true;
+  BOOST_CHECK_THROW(check_shards(c, 4), UsageError);
+  c.head_norm = false, c.d_ff = 70;
   BOOST_CHECK_THROW(check_shards(c, 4), UsageError);
 }
 
@@ -181,7 +183,7 @@ BOOST_AUTO_TEST_CASE(the_papers_model) {
 BOOST_AUTO_TEST_CASE(other_blocks) {
   check(small_config("pre", "learned"), 2, DType::f64, 1e-14);
   for (const ModelConfig& c : later_configs())
-    if (c.key_heads() % 2 == 0) check(c, 2, DType::f64, 1e-14);
+    if (c.key_heads() % 2 == 0 && !c.exotic()) check(c, 2, DType::f64, 1e-14);
   for (const Tie tie : {Tie::target, Tie::none}) {
     ModelConfig c = small_config();
     c.tie = tie;
