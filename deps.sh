@@ -6,7 +6,7 @@
 set -eu
 
 needed="g++ make cmake pkg-config git libopenblas-dev libsentencepiece-dev nlohmann-json3-dev \
-libcli11-dev libboost-test-dev libxxhash-dev libpcre2-dev zlib1g-dev"
+libcli11-dev libboost-test-dev libxxhash-dev libpcre2-dev libutf8proc-dev zlib1g-dev"
 # Optional: oneDNN for faster bf16 matrix products, mandoc to check the manual pages, Boost.Context
 # to test the CUDA kernels without a GPU, Open MPI to train with several ranks, Node.js to test the
 # engine of live pages, dpkg-dev and file for make deb.
@@ -18,7 +18,7 @@ everything_is_there() {
     command -v "$command" > /dev/null || return 1
   done
   compiler=$(command -v c++ || command -v g++ || command -v clang++) || return 1
-  pkg-config --exists openblas sentencepiece libxxhash libpcre2-8 zlib || return 1
+  pkg-config --exists openblas sentencepiece libxxhash libpcre2-8 libutf8proc zlib || return 1
   for header in CLI/CLI.hpp nlohmann/json.hpp boost/test/unit_test.hpp sentencepiece_trainer.h; do
     echo "#include <$header>"
   done | "$compiler" -std=c++17 -E -x c++ - > /dev/null 2>&1

@@ -291,7 +291,7 @@ void write_vocabularies(OutputDirectory& directory, const Vocabularies& all) {
     Json tokens = Json::array();
     for (int id = 0; id < all[side].size(); ++id) tokens.push_back(all[side].token(id));
     directory.write_json(name + "_vocabulary.json", tokens);
-    if (all[side].kind() != "words")
+    if (has_subword_model(all[side]))
       write_atomically(directory.file(all.shared() ? "sentencepiece.model" : name + ".spm"),
                        subword_model(all[side]));
     if (all.shared()) break;

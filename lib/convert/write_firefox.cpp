@@ -51,7 +51,7 @@ class FirefoxWriter {
       : directory_(directory), model_(model), config_(model.config()), int8_(int8) {
     for (size_t side = 0; side < 2; ++side) {
       const Vocabulary& v = model.vocabularies()[side];
-      if (v.kind() == "words") refuse("its vocabulary is a word list, not a SentencePiece model");
+      if (!has_subword_model(v)) refuse("its vocabulary is not a SentencePiece model");
       ids_.push_back(ids_of(v, model.path()));
     }
     if (int8_) check_sizes();

@@ -74,8 +74,8 @@ class LlamaWriter {
       refuse("only Mistral has a sliding window and only Llama has biases; it has both");
     if (c.output_bias) refuse("its output layer has a bias (--output-bias)");
     if (c.d_k != c.d_v) refuse("d_v differs from d_k (--d-v)");
-    if (vocabulary_.kind() == "words")
-      refuse("its vocabulary is a word list; the tokenizer needs a SentencePiece model");
+    if (!has_subword_model(vocabulary_))
+      refuse("its vocabulary is not a SentencePiece model, which the tokenizer needs");
   }
 
   // Token ids in the output: the original ids of an imported model, else tx's.

@@ -56,8 +56,8 @@ class MarianWriter {
         max_positions_(max_positions) {
     for (size_t side = 0; side < 2; ++side) {
       const Vocabulary& v = model.vocabularies()[side];
-      if (v.kind() == "words")
-        refuse("its vocabulary is a word list; the tokenizer needs a SentencePiece model");
+      if (!has_subword_model(v))
+        refuse("its vocabulary is not a SentencePiece model, which the tokenizer needs");
       numbers_.emplace_back(v, model.path());
     }
     for (const int id : {Vocabulary::pad, Vocabulary::unk, Vocabulary::eos})

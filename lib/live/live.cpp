@@ -98,6 +98,11 @@ class LiveModel {
           "--html shows its encoder and cross-attention");
     if (const char* option = file_.config().exotic())
       throw DataError("--live: " + path + " has " + option + ", which the page cannot run");
+    for (size_t side = 0; side < file_.vocabularies().size(); ++side)
+      if (const MappedTokens* content = file_.vocabularies()[side].mapped();
+          content && has_tokenizer(*content))
+        throw DataError("--live: the vocabulary of " + path +
+                        " is from a tokenizer.json, which the page cannot read");
     if (!int8_ && file_.has_int8())
       throw UsageError("--weights f16: " + path +
                        " holds 8-bit weights; give --weights int8, or the model it was made from");

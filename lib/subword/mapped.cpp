@@ -7,6 +7,7 @@
 #include "lib/base/utf8.h"
 #include "lib/subword/subword.h"
 #include "lib/subword/token_table.h"
+#include "lib/subword/tokenizer/tokenizer.h"
 
 namespace tx {
 
@@ -17,9 +18,11 @@ using Kind = TokenTable::Kind;
 class Mapped final : public Vocabulary {
  public:
   Mapped(std::string bytes, const std::string& where)
-      : Vocabulary(std::move(bytes)),
-        content_(read_mapped(this->bytes(), where)),
-        splitter_(content_.model, where) {
+      : Vocabulary(std::move(bytes)), content_(read_mapped(this->bytes(), where)) {
+    if (has_tokenizer(content_))
+      tokenizer_ = std::make_unique<SpecTokenizer>(read_tokenizer(content_.model, where), where);
+    else
+      splitter_ = std::make_unique<PieceSplitter>(content_.model, where);
     std::vector<Kind> kinds(content_.tokens.size(), Kind::normal);
     for (int id = 0; id < specials; ++id) kinds[size_t(id)] = Kind::control;
     for (const int id : content_.controls) kinds[size_t(id)] = Kind::control;
@@ -30,6 +33,7 @@ class Mapped final : public Vocabulary {
         throw DataError(where + ": the token " + shown(text) + " occurs twice");
       table_.add(text, kinds[id], 0);
     }
+    if (tokenizer_) match_ids();
   }
 
   std::string kind() const override { return "mapped"; }
@@ -42,8 +46,9 @@ class Mapped final : public Vocabulary {
       ids.push_back(id);
       line.remove_prefix(tag.size());
     }
+    if (tokenizer_) return encode_with_tokenizer(line, ids);
     std::vector<std::string> tokens;
-    splitter_.split(line, tokens);
+    splitter_->split(line, tokens);
     if (tokens.empty() && ids.size() == content_.prefix.size()) ids.clear();  // a blank line
     for (const std::string& token : tokens) ids.push_back(usable_id(token));
   }
@@ -54,8 +59,9 @@ class Mapped final : public Vocabulary {
       line.remove_prefix(tag.size());
     else if (tag.find(' ') == tag.npos && !tag.empty())
       return std::string(tag);
+    if (tokenizer_) return without_sign(tokenizer_->first_unknown(line));
     std::vector<std::string> tokens;
-    splitter_.split(line, tokens);
+    splitter_->split(line, tokens);
     const auto found =
         std::ranges::find(tokens, int(unk), [&](const auto& t) { return usable_id(t); });
     return found == tokens.end() ? "" : without_sign(*found);
@@ -67,6 +73,7 @@ class Mapped final : public Vocabulary {
 
   std::string decode(std::span<const int> ids) const override {
     for (const int id : ids) check_id(id);
+    if (tokenizer_) return decode_with_tokenizer(ids);
     std::string text = table_.join(ids).value();  // no token is of kind unknown
     repair_utf8(text);
     std::replace(text.begin(), text.end(), '\n', ' ');
@@ -80,7 +87,8 @@ class Mapped final : public Vocabulary {
   }
   std::string token_bytes(int id) const override {
     check_id(id);
-    return table_.bytes(id);
+    if (!tokenizer_ || table_.kind(id) == Kind::control) return table_.bytes(id);
+    return theirs_[size_t(id)] < 0 ? "" : tokenizer_->bytes(theirs_[size_t(id)]);
   }
   int id_of(std::string_view token) const override { return table_.id_of(token); }
   bool is_byte(int id) const override {
@@ -102,8 +110,40 @@ class Mapped final : public Vocabulary {
     return id >= 0 && table_.kind(id) != Kind::control ? id : unk;
   }
 
+  // The tokenizer's ids of our tokens and the inverse. Special tokens may have another name.
+  void match_ids() {
+    const std::vector<std::string>& tokens = tokenizer_->spec().tokens;
+    theirs_.assign(content_.tokens.size(), -1);
+    ours_.assign(tokens.size(), unk);
+    for (size_t id = 0; id < tokens.size(); ++id)
+      if (const int ours = tokens[id].empty() ? -1 : table_.id_of(tokens[id]); ours >= 0) {
+        ours_[id] = ours;
+        theirs_[size_t(ours)] = int(id);
+      }
+  }
+
+  void encode_with_tokenizer(std::string_view line, std::vector<int>& ids) const {
+    const size_t begin = ids.size();
+    tokenizer_->encode(line, ids);
+    if (ids.size() == content_.prefix.size()) ids.clear();  // a blank line
+    for (size_t i = begin; i < ids.size(); ++i) ids[i] = ours_[size_t(ids[i])];
+  }
+
+  std::string decode_with_tokenizer(std::span<const int> ids) const {
+    std::vector<int> theirs;
+    for (const int id : ids)
+      if (id != pad && id != bos && id != eos && theirs_[size_t(id)] >= 0)
+        theirs.push_back(theirs_[size_t(id)]);
+    std::string text = tokenizer_->decode(theirs);
+    repair_utf8(text);
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+  }
+
   MappedTokens content_;
-  PieceSplitter splitter_;
+  std::unique_ptr<PieceSplitter> splitter_;  // or
+  std::unique_ptr<SpecTokenizer> tokenizer_;
+  std::vector<int> ours_, theirs_;  // by the tokenizer's id, by ours
   TokenTable table_;
 };
 
@@ -122,8 +162,17 @@ std::vector<int> read_ids(const Json& json, const char* key, size_t size,
 
 }  // namespace
 
+bool has_subword_model(const Vocabulary& vocabulary) {
+  if (vocabulary.mapped()) return !has_tokenizer(*vocabulary.mapped());
+  return vocabulary.kind() == "sentencepiece";
+}
+
 const std::string& subword_model(const Vocabulary& vocabulary) {
   return vocabulary.mapped() ? vocabulary.mapped()->model : vocabulary.bytes();
+}
+
+bool has_tokenizer(const MappedTokens& content) {
+  return content.model.starts_with(tokenizer_magic);
 }
 
 std::vector<int> forbidden_tokens(const Vocabulary& vocabulary) {

@@ -1,7 +1,9 @@
-// The vocabulary of a model of another toolkit, which has its own ids: a SentencePiece model splits
-// text into tokens, and a list assigns ids. Tokens that are not in the list are <unk>.
+// The vocabulary of a model of another toolkit, which has its own ids: a SentencePiece model or the
+// description of a tokenizer (lib/subword/tokenizer/spec.h) splits text into tokens, and a list
+// assigns ids. Tokens that are not in the list are <unk>. Tokens that a description finds in the
+// text, such as <|im_end|>, keep their ids: prompts contain them.
 //
-// The file is the line "tx-pieces 1", a line of JSON and the bytes of the SentencePiece model:
+// The file is the line "tx-pieces 1", a line of JSON and the bytes of the model or description:
 //   pieces     tokens in the order of their ids; the first four are pad, unk, bos and eos under
 //              their original names
 //   controls   ids without text, which decode() skips
@@ -21,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/subword/tokenizer/spec.h"
 #include "lib/subword/vocabulary.h"
 
 namespace tx {
@@ -32,10 +35,11 @@ struct MappedTokens {
   bool bytes = false, tags = false, language_last = false;
   int first = -1;
   std::vector<int64_t> theirs;
-  std::string model;  // the bytes of the SentencePiece model
+  std::string model;  // the bytes of the SentencePiece model or of the description
 };
 
-// The bytes of the SentencePiece model of any vocabulary that has one.
+// Whether a SentencePiece model splits the text, and the model's bytes.
+bool has_subword_model(const Vocabulary& vocabulary);
 const std::string& subword_model(const Vocabulary& vocabulary);
 
 // Tokens that are never output: pad, bos, and unk in a subword model (which never learns it).
@@ -51,5 +55,12 @@ inline constexpr std::string_view mapped_magic = "tx-pieces 1\n";
 std::string mapped_bytes(const MappedTokens& content);  // the bytes of the file
 MappedTokens read_mapped(std::string_view bytes, const std::string& where);
 std::unique_ptr<Vocabulary> parse_mapped(std::string bytes, const std::string& where);
+
+// Whether the bytes behind the JSON are the description of a tokenizer.
+bool has_tokenizer(const MappedTokens& content);
+
+// The vocabulary of a tokenizer.json alone: pad, unk, bos and eos are found by their usual names; a
+// new token, which no text contains, takes the place of a missing one. The others keep their order.
+std::unique_ptr<Vocabulary> parse_tokenizer_json(std::string_view bytes, const std::string& where);
 
 }  // namespace tx

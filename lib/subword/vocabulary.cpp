@@ -45,6 +45,7 @@ std::unique_ptr<Vocabulary> parse_vocabulary(std::string bytes, const std::strin
   if (bytes.empty()) throw DataError(where + " is empty; expected a subword model or a word list");
   if (bytes.starts_with(words_magic)) return parse_words(std::move(bytes), where);
   if (bytes.starts_with(mapped_magic)) return parse_mapped(std::move(bytes), where);
+  if (bytes.starts_with('{')) return parse_tokenizer_json(bytes, where);
   return parse_subword(std::move(bytes), where);
 }
 

@@ -16,7 +16,7 @@ arm_apt() {
 arm_apt update
 arm_apt install -y --download-only --no-install-recommends libc6-dev libgomp1 libopenblas-dev \
   libsentencepiece-dev nlohmann-json3-dev libcli11-dev libboost-test-dev libxxhash-dev \
-  libpcre2-dev zlib1g-dev > "$dir/apt/log"
+  libpcre2-dev libutf8proc-dev zlib1g-dev > "$dir/apt/log"
 for package in "$dir"/apt/archives/*.deb; do dpkg -x "$package" "$dir"; done
 
 # What the packages' scripts would have done: the alternatives of OpenBLAS, links within DIR.

@@ -11,11 +11,11 @@
 namespace tx {
 
 // Thread-safe. Ids are those of the description.
-class Tokenizer {
+class SpecTokenizer {
  public:
   // DataError from `where`: a step that is not supported, or a malformed description.
-  Tokenizer(TokenizerSpec spec, const std::string& where);
-  ~Tokenizer();
+  SpecTokenizer(TokenizerSpec spec, const std::string& where);
+  ~SpecTokenizer();
 
   const TokenizerSpec& spec() const;
   // Appends the ids of a line of valid UTF-8, without those that the description puts around it.

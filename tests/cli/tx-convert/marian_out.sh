@@ -31,7 +31,7 @@ refused 'cannot be converted to MarianMT: its positions are learned' learned
 train_small bare --vocab bpe.model --norm-type none
 refused 'cannot be converted to MarianMT: it was trained with --norm-type none' bare
 train_small words --norm-position post
-refused 'cannot be converted to MarianMT: its vocabulary is a word list' words
+refused 'cannot be converted to MarianMT: its vocabulary is not a SentencePiece model' words
 
 # A recurrent model becomes one of Marian's own, or for Firefox, and comes back; with 8 bits as the
 # same whole numbers.
