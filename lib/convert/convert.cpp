@@ -10,9 +10,9 @@ namespace tx {
 
 namespace {
 
-// A directory that is not a run directory of tx-train, or a package of Argos Translate.
+// A directory that is not a run directory of tx-train, or a file of another toolkit.
 bool is_foreign(const std::string& path) {
-  return path.ends_with(".argosmodel") ||
+  return path.ends_with(".argosmodel") || path.ends_with(".gguf") ||
          (is_directory(path) && !file_exists(path + "/best.safetensors") &&
           !file_exists(path + "/last.safetensors") && !file_exists(path + "/log.jsonl"));
 }
@@ -84,7 +84,7 @@ void ConvertOptions::describe(Options& options) {
   options.group("Input");
   options
       .positional("MODEL", input,
-                  "directory or .argosmodel of another toolkit; with --to, a model of tx",
+                  "directory, .argosmodel or .gguf of another toolkit; with --to, a model of tx",
                   "A model of tx is a file or a run directory, which stands for its best model, or "
                   "its last if there is no best.")
       .must()

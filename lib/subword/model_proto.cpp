@@ -227,15 +227,39 @@ void put_bytes(std::string& out, uint64_t number, std::string_view content) {
   out += content;
 }
 
+void put_number(std::string& out, uint64_t number, uint64_t value) {
+  put_varint(out, number << 3);
+  put_varint(out, value);
+}
+
 }  // namespace
+
+std::string bpe_model(const std::vector<ModelPiece>& pieces, bool byte_fallback, bool prefix) {
+  std::string out, trainer, normalizer;
+  for (const ModelPiece& p : pieces) {
+    std::string piece;
+    put_bytes(piece, piece_text, p.text);
+    put_varint(piece, piece_score << 3 | 5);
+    piece.append(reinterpret_cast<const char*>(&p.score), sizeof p.score);
+    put_number(piece, piece_type, p.type);
+    put_bytes(out, field_piece, piece);
+  }
+  put_number(trainer, 3, 2);               // model_type: BPE
+  put_number(trainer, 35, byte_fallback);  // byte_fallback
+  put_bytes(normalizer, 1, "identity");    // name
+  put_number(normalizer, 3, prefix);       // add_dummy_prefix
+  put_number(normalizer, 4, 0);            // remove_extra_whitespaces
+  put_bytes(out, field_trainer, trainer);
+  put_bytes(out, field_normalizer, normalizer);
+  return out;
+}
 
 std::string user_piece_fields(const std::vector<std::string>& texts) {
   std::string out;
   for (const std::string& text : texts) {
     std::string piece;
     put_bytes(piece, piece_text, text);
-    put_varint(piece, piece_type << 3);
-    put_varint(piece, ModelPiece::user_defined);
+    put_number(piece, piece_type, ModelPiece::user_defined);
     put_bytes(out, field_piece, piece);
   }
   return out;

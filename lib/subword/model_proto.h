@@ -34,6 +34,10 @@ SentencePieceSettings check_model_proto(std::string_view bytes, const std::strin
 // The bytes to append to a ModelProto message to add these user-defined pieces.
 std::string user_piece_fields(const std::vector<std::string>& texts);
 
+// A ModelProto message of byte-pair encoding as Llama's: no normalisation, spaces are kept; with
+// `prefix` one is put before the text. The higher a piece's score, the earlier its merge.
+std::string bpe_model(const std::vector<ModelPiece>& pieces, bool byte_fallback, bool prefix);
+
 // SentencePiece writes beyond its table if more user-defined pieces begin at a position.
 inline constexpr size_t max_nested_pieces = 64;
 // The first text that begins with that many of the others, or empty.

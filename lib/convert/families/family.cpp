@@ -98,6 +98,7 @@ std::string activation_of(const FamilyConfig& config, const char* key) {
 
 ForeignModel import_model(const std::string& directory) {
   const std::string path = directory + "/config.json";
+  if (directory.ends_with(".gguf")) return import_gguf(directory);
   const bool marian = is_directory(directory) && !file_exists(path) && holds_marian(directory);
   if (!is_directory(directory) || (file_exists(directory + "/model.bin") && !marian))
     return import_ctranslate2(directory);
@@ -119,11 +120,13 @@ ForeignModel import_model(const std::string& directory) {
   static const std::map<std::string, Family> families = {
       {"fsmt", {import_fsmt, 1, Text::tokens}},  {"gpt2", {import_gpt2, 0, Text::tokens}},
       {"llama", {import_llama, 0, Text::raw}},   {"m2m_100", {import_m2m100, 2, Text::raw}},
-      {"marian", {import_marian, 1, Text::raw}}, {"mistral", {import_llama, 0, Text::raw}}};
+      {"marian", {import_marian, 1, Text::raw}}, {"mistral", {import_llama, 0, Text::raw}},
+      {"qwen2", {import_llama, 0, Text::raw}},   {"qwen3", {import_llama, 0, Text::raw}}};
   const auto family = families.find(type);
   if (family == families.end())
-    throw DataError(path + ": model_type " + shown(type) +
-                    " is not supported; fsmt, gpt2, llama, m2m_100, marian and mistral are");
+    throw DataError(
+        path + ": model_type " + shown(type) +
+        " is not supported; fsmt, gpt2, llama, m2m_100, marian, mistral, qwen2 and qwen3 are");
   const ModelSettings settings(directory, json, family->second.start, family->second.text);
   ForeignModel model = family->second.import(directory, settings);
   model.warnings = settings.warnings();

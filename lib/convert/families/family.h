@@ -36,8 +36,8 @@ inline constexpr std::string_view without_prefix{"\x1A\x02\x18\x00", 4};
 // Limit on a configuration's layers per stack, checked before the parameter table is built.
 inline constexpr int64_t max_layers = 1000;
 
-// Reads a directory of Hugging Face, fairseq, Marian or CTranslate2, or a package of Argos
-// Translate. DataError: none of these.
+// Reads a directory of Hugging Face, fairseq, Marian or CTranslate2, a package of Argos Translate
+// or a GGUF file. DataError: none of these.
 ForeignModel import_model(const std::string& path);
 
 ForeignModel import_marian(const std::string& directory, const ModelSettings& settings);
@@ -45,6 +45,7 @@ ForeignModel import_fairseq(const std::string& directory);     // a checkpoint a
 ForeignModel import_marian_npz(const std::string& directory);  // of Marian and Firefox, see there
 ForeignModel import_ctranslate2(const std::string& path);      // a directory or an .argosmodel
 ForeignModel import_fsmt(const std::string& directory, const ModelSettings& settings);
+ForeignModel import_gguf(const std::string& path);
 ForeignModel import_gpt2(const std::string& directory, const ModelSettings& settings);
 ForeignModel import_llama(const std::string& directory, const ModelSettings& settings);
 ForeignModel import_m2m100(const std::string& directory, const ModelSettings& settings);

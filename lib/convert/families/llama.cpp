@@ -1,5 +1,10 @@
-// Hugging Face's Llama, and Mistral with sliding windows: pre-norm decoders with RMSNorm, rotary
-// positions, gates and grouped queries (Touvron et al. 2023; Jiang et al. 2023).
+// Hugging Face's Llama and its relatives: pre-norm decoders with RMSNorm, rotary positions, gates
+// and grouped queries (Touvron et al. 2023); Mistral with sliding windows (Jiang et al. 2023), Qwen
+// 2 with biases of queries, keys and values, Qwen 3 with norms of heads.
+#include "lib/convert/families/llama.h"
+
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -7,70 +12,85 @@
 #include "lib/base/error.h"
 #include "lib/base/io.h"
 #include "lib/checkpoint/transfer.h"
-#include "lib/convert/families/family.h"
 #include "lib/convert/families/tokens.h"
 #include "lib/convert/formats/directory.h"
 #include "lib/subword/subword.h"
+#include "lib/subword/token_table.h"
+#include "lib/subword/tokenizer/spec.h"
 
 namespace tx {
 
 namespace {
 
-// tokenizer.model has the tokens and their ids; further rows are added tokens or unused.
+// tokenizer.model or tokenizer.json has the tokens and their ids; further rows are added tokens or
+// unused.
 
 struct DecoderTokens {
   TokenOrder order;  // one token per row of the embedding; Start::own
   std::shared_ptr<const Vocabulary> vocabulary;
+  bool bos = true;  // whether texts begin with it
 };
 
-// tx needs a token for pad: else it takes the byte token <0x00>, which no text contains, or an
-// unused row. DataError: no tokenizer.model, too many tokens, or texts without one bos and one eos.
+// tx needs tokens for pad and unk: else it takes the byte token <0x00>, which no text contains, an
+// unused row or a special token. DataError: no vocabulary, too many tokens, or texts without eos.
 class TokensReader {
  public:
   // `rows` of the embedding.
-  TokensReader(const std::string& directory, const FamilyConfig& config, int64_t rows,
+  TokensReader(const LlamaFiles& files, const FamilyConfig& config, int64_t rows,
                const ModelSettings& settings)
-      : directory_(directory), config_(config), rows_(rows), settings_(settings) {}
+      : files_(files), config_(config), rows_(rows), settings_(settings) {}
 
   DecoderTokens read() {
-    check_tokeniser();
-    content_.model = read_sentencepiece(path_);
-    if (no_prefix_) content_.model += without_prefix;
-    const PieceSplitter splitter(content_.model, path_);
-    list(splitter.tokens());
+    const int64_t unk = files_.sentencepiece.empty() ? list_tokenizer() : list_sentencepiece();
     name_more_rows();
-    const SpecialIds special = special_ids(splitter.unk());
-    TokenOrder order(texts_, special, directory_ + "/config.json", Start::own);
+    const SpecialIds special = special_ids(unk);
+    TokenOrder order(texts_, special, files_.configuration, Start::own);
     content_.tokens = order.tokens();
     content_.theirs = {special.pad, special.unk, special.start, special.eos};
     settings_.check_token("bos_token", texts_[size_t(special.start)]);
     settings_.set_tokens(content_, order);
+    if (unk < 0) content_.forbidden.push_back(Vocabulary::unk);
     for (const int64_t theirs : controls_)
       if (order.id(theirs) >= Vocabulary::specials) content_.controls.push_back(order.id(theirs));
-    return {std::move(order), parse_vocabulary(mapped_bytes(content_), path_)};
+    return {std::move(order), parse_vocabulary(mapped_bytes(content_), files_.vocabulary), bos_};
   }
 
  private:
-  void check_tokeniser() {
-    if (!file_exists(path_)) {
-      if (file_exists(directory_ + "/tokenizer.json"))
-        throw DataError(directory_ +
-                        " has no tokenizer.model, only tokenizer.json: tx needs the SentencePiece "
-                        "model, which comes with the original weights");
-      throw DataError(directory_ + " has no tokenizer.model, its SentencePiece vocabulary");
-    }
-    const std::string settings = directory_ + "/tokenizer_config.json";
+  int64_t list_sentencepiece() {
+    const std::string settings = files_.where + "/tokenizer_config.json";
     const Json json = object_or_empty(settings);
     const FamilyConfig tokenizer(json, settings);
     tokenizer.must_be("add_bos_token", true);
     tokenizer.must_be("add_eos_token", false);
-    no_prefix_ = !tokenizer.flag("add_prefix_space", true);
+    content_.model = files_.sentencepiece;
+    if (!tokenizer.flag("add_prefix_space", true)) content_.model += without_prefix;
+    const PieceSplitter splitter(content_.model, files_.vocabulary);
+    list(splitter.tokens());
+    return splitter.unk();
+  }
+
+  int64_t list_tokenizer() {
+    const TokenizerSpec spec = read_tokenizer_json(files_.tokenizer, files_.vocabulary);
+    content_.model = tokenizer_bytes(spec);
+    std::vector<ListedPiece> tokens;
+    for (const std::string& text : spec.tokens)
+      tokens.push_back({text.empty() ? unnamed_row(int64_t(tokens.size())) : text, text.empty(),
+                        spec.byte_fallback && names_byte(text)});
+    for (const AddedToken& added : spec.added)
+      if (added.special) tokens.at(size_t(added.id)).control = true;
+    list(tokens);
+    bos_ = !spec.before.empty();
+    if (!spec.after.empty() || spec.before.size() > 1 ||
+        (bos_ && spec.before.front() != config_.size("bos_token_id")))
+      throw DataError(files_.vocabulary +
+                      ": its tokenizer puts other tokens around a text than bos");
+    return spec.unk;
   }
 
   void list(const std::vector<ListedPiece>& tokens) {
     if (int64_t(tokens.size()) > rows_)
-      throw DataError(path_ + " has " + std::to_string(tokens.size()) + " tokens, but " +
-                      directory_ + "/config.json says " + std::to_string(rows_));
+      throw DataError(files_.vocabulary + " has " + std::to_string(tokens.size()) +
+                      " tokens, but its configuration says " + std::to_string(rows_));
     for (const ListedPiece& token : tokens) {
       const auto id = int64_t(texts_.size());
       if (token.control) controls_.push_back(id);
@@ -81,13 +101,13 @@ class TokensReader {
     in_model_ = int64_t(texts_.size());
   }
 
-  // Names the rows that follow those of tokenizer.model, which are added tokens or unused.
+  // Names the rows that follow those of the vocabulary, which are added tokens or unused.
   void name_more_rows() {
     std::map<int64_t, std::string> names;
-    const Json added = object_or_empty(directory_ + "/added_tokens.json");
+    const Json added = object_or_empty(files_.where + "/added_tokens.json");
     for (const auto& [text, id] : added.items())
       if (id.is_number_unsigned()) names[id.get<int64_t>()] = text;
-    const Json settings = object_or_empty(directory_ + "/tokenizer_config.json");
+    const Json settings = object_or_empty(files_.where + "/tokenizer_config.json");
     const Json decoder = settings.value("added_tokens_decoder", Json::object());
     for (const auto& [id, token] : decoder.items())
       if (token.is_object() && token.contains("content") && token["content"].is_string() &&
@@ -105,26 +125,33 @@ class TokensReader {
   }
 
   SpecialIds special_ids(int64_t unk) const {
-    SpecialIds ids{-1, unk, config_.size("bos_token_id"), config_.size("eos_token_id")};
-    const Json& pad = config_.json().value("pad_token_id", Json());
-    const int64_t own = pad.is_number_unsigned() ? config_.size("pad_token_id") : -1;
-    if (own >= 0 && own != unk && own != ids.start && own != ids.eos)
-      ids.pad = own;
-    else
-      ids.pad = zero_ >= 0 ? zero_ : spare_;
-    if (ids.pad < 0)
-      throw DataError(path_ +
-                      " has no token for padding: no pad_token_id in config.json, no token for the "
-                      "byte 0 and no unused row in the embedding");
+    const int64_t eos = config_.size("eos_token_id");
+    SpecialIds ids{-1, unk, bos_ ? config_.size("bos_token_id") : -1, eos};
+    std::vector<int64_t> taken{ids.start, eos, unk};
+    const auto take = [&](const char* key, const char* what) {
+      std::vector<int64_t> free;
+      if (config_.json().value(key, Json()).is_number_unsigned()) free.push_back(config_.size(key));
+      free.insert(free.end(), {zero_, spare_});
+      free.insert(free.end(), controls_.rbegin(), controls_.rend());
+      for (const int64_t id : free) {
+        if (id < 0 || std::ranges::count(taken, id) > 0) continue;
+        taken.push_back(id);
+        return id;
+      }
+      throw DataError(files_.vocabulary + " has no token for " + what + ": no " + key +
+                      ", no token for the byte 0, no unused row and no other special token");
+    };
+    ids.pad = take("pad_token_id", "padding");
+    if (unk < 0) ids.unk = take("unk_token_id", "unknown text");
+    if (!bos_) ids.start = take("bos_token_id", "the beginning of a text");
     return ids;
   }
 
-  const std::string& directory_;
+  const LlamaFiles& files_;
   const FamilyConfig& config_;
   int64_t rows_;
   const ModelSettings& settings_;
-  bool no_prefix_ = false;
-  std::string path_ = directory_ + "/tokenizer.model";
+  bool bos_ = true;
   MappedTokens content_;
   std::vector<std::string> texts_;
   std::vector<int64_t> controls_;
@@ -133,23 +160,26 @@ class TokensReader {
 
 class Llama {
  public:
-  Llama(const std::string& directory, const ModelSettings& settings)
-      : directory_(directory),
-        config_(settings.config(), directory + "/config.json"),
-        mistral_(config_.text("model_type") == "mistral"),
+  Llama(LlamaFiles files, const ModelSettings& settings)
+      : files_(std::move(files)),
+        config_(settings.config(), files_.configuration),
+        kind_(config_.text("model_type")),
+        mistral_(kind_ == "mistral"),
         tied_(config_.flag("tie_word_embeddings", false)),
-        from_(std::make_shared<ForeignTensors>(read_weights(directory))),
+        rows_(config_.size("vocab_size")),
         tokens_(read_tokens(settings)),
-        map_(*from_) {}
+        map_(*files_.weights) {}
 
   ForeignModel import() {
+    static const std::map<std::string, std::string> names = {
+        {"llama", "Llama"}, {"mistral", "Mistral"}, {"qwen2", "Qwen 2"}, {"qwen3", "Qwen 3"}};
     ForeignModel model;
-    model.what = mistral_ ? "a Mistral model" : "a Llama model";
-    model.from = from_;
-    model.content.config = ModelConfig::from_json(model_json(), directory_ + "/config.json");
+    model.what = "a " + names.at(kind_) + " model";
+    model.from = files_.weights;
+    model.content.config = ModelConfig::from_json(model_json(), files_.configuration);
     model.content.vocabularies = Vocabularies({tokens_.vocabulary});
-    model.content.provenance =
-        Json{{"converted", mistral_ ? "Mistral of Hugging Face" : "Llama of Hugging Face"}};
+    const char* const form = files_.where.ends_with(".gguf") ? " in GGUF" : " of Hugging Face";
+    model.content.provenance = Json{{"converted", names.at(kind_) + form}};
     for (const ParameterEntry& e : parameter_table(model.content.config))
       model.content.weights.push_back(float_tensor(e, rows_of(e), "F32"));
     map_.ignore("lm_head.weight");             // tied to the embedding
@@ -162,38 +192,49 @@ class Llama {
 
  private:
   DecoderTokens read_tokens(const ModelSettings& settings) const {
-    const int64_t rows = config_.size("vocab_size");
-    check_rows(*from_, {"model.embed_tokens.weight", "lm_head.weight"}, rows);
-    return TokensReader(directory_, config_, rows, settings).read();
+    check_rows(*files_.weights, {"model.embed_tokens.weight", "lm_head.weight"}, rows_);
+    return TokensReader(files_, config_, rows_, settings).read();
   }
 
   Json model_json() const {
     config_.must_be("partial_rotary_factor", 1.0);
     const int64_t heads = config_.size("num_attention_heads", 65535);
     if (heads == 0) config_.refuse("num_attention_heads is 0");
-    const int64_t width = config_.size_or("head_dim", config_.size("hidden_size") / heads);
+    const bool qwen2 = kind_ == "qwen2", qwen3 = kind_ == "qwen3";
+    const int64_t width =
+        config_.size_or("head_dim", qwen3 ? 128 : config_.size("hidden_size") / heads);
+    const int64_t groups = mistral_ ? 8 : qwen2 || qwen3 ? 32 : heads;
     Json json{{"kind", "decoder"},
-              {"target_vocabulary", config_.size("vocab_size")},
+              {"target_vocabulary", rows_},
               {"decoder_layers", config_.size("num_hidden_layers", max_layers)},
               {"d_model", config_.size("hidden_size")},
               {"d_ff", config_.size("intermediate_size")},
               {"heads", heads},
               {"d_k", width},
               {"d_v", width},
-              {"kv_heads", config_.size_or("num_key_value_heads", mistral_ ? 8 : heads)},
+              {"kv_heads", config_.has("num_key_value_heads") ? config_.size("num_key_value_heads")
+                           : config_.json().contains("num_key_value_heads") ? heads
+                                                                            : groups},
               {"activation", gate()},
               {"norm", "pre"},
               {"norm_type", "rms"},
               {"positions", "rotary"},
               {"tie", tied_ ? "target" : "none"},
               {"scaled_embeddings", false},
-              {"attention_bias", config_.flag("attention_bias", false)},
+              {"attention_bias", config_.flag("attention_bias", qwen2)},
+              {"attention_output_bias", !qwen2},
+              {"head_norm", qwen3},
+              {"source_bos", tokens_.bos},
               {"feed_forward_bias", config_.flag("mlp_bias", false)},
               {"norm_epsilon", config_.real("rms_norm_eps", 1e-6)}};
     add_positions(json);
     const bool named = config_.json().contains("sliding_window");
     const int64_t window = config_.size_or("sliding_window", mistral_ && !named ? 4096 : 0);
     if (mistral_ && window > 0) json["window"] = window;
+    if (!qwen2 && !qwen3) return json;
+    config_.must_be("use_sliding_window", false);
+    for (const Json& kind : config_.json().value("layer_types", Json::array()))
+      if (kind != "full_attention") config_.refuse("its layer_types are not all full_attention");
     return json;
   }
 
@@ -212,7 +253,7 @@ class Llama {
     const char* key = newer ? "rope_parameters" : "rope_scaling";
     const Json settings = config_.has(key) ? config_.json()[key] : Json::object();
     if (!settings.is_object()) config_.refuse(std::string(key) + " is not a JSON object");
-    const FamilyConfig rope(settings, directory_ + "/config.json: " + key);
+    const FamilyConfig rope(settings, files_.configuration + ": " + key);
     json["rotary_base"] = newer && rope.has("rope_theta") ? rope.real("rope_theta", 0)
                                                           : config_.real("rope_theta", 10000);
     rope.must_be("partial_rotary_factor", 1.0);
@@ -241,19 +282,27 @@ class Llama {
       const std::string found = tied_ ? map_.any_of({own, "lm_head.weight"}) : own;
       return rows_of_tokens(found.empty() ? own : found, e.cols);
     }
-    if (e.name == "output.weight")
-      return tokens_.order.rows(map_.take_output({tokens_.order.size(), e.cols}));
-    return map_.take(llama_name(e.name), file_shape(e));
+    if (e.name == "output.weight") return tokens_.order.rows(map_.take_output({rows_, e.cols}));
+    WeightRows rows = map_.take(llama_name(e.name), file_shape(e));
+    const bool turned =
+        e.name.find("_attn.q_") != e.name.npos || e.name.find("_attn.k_") != e.name.npos;
+    if (!files_.interleaved || !turned) return rows;
+    const int64_t width = config_.size("head_dim"), half = width / 2;
+    return picked(std::move(rows), e.rows, [=](int64_t row) {
+      const int64_t at = row % width;
+      return row - at + (at < half ? 2 * at : 2 * (at - half) + 1);
+    });
   }
 
   WeightRows rows_of_tokens(const std::string& name, int64_t d) {
-    return tokens_.order.rows(map_.take(name, {tokens_.order.size(), d}));
+    return tokens_.order.rows(map_.take(name, {rows_, d}));
   }
 
-  const std::string& directory_;
+  LlamaFiles files_;
   FamilyConfig config_;
+  std::string kind_;
   bool mistral_, tied_;
-  std::shared_ptr<const ForeignTensors> from_;
+  int64_t rows_;  // of the embedding
   DecoderTokens tokens_;
   WeightMap map_;
 };
@@ -261,7 +310,25 @@ class Llama {
 }  // namespace
 
 ForeignModel import_llama(const std::string& directory, const ModelSettings& settings) {
-  return Llama(directory, settings).import();
+  LlamaFiles files;
+  files.where = directory;
+  files.configuration = directory + "/config.json";
+  files.weights = std::make_shared<ForeignTensors>(read_weights(directory));
+  const std::string model = directory + "/tokenizer.model", json = directory + "/tokenizer.json";
+  files.vocabulary = file_exists(model) ? model : json;
+  if (file_exists(model))
+    files.sentencepiece = read_sentencepiece(model);
+  else if (file_exists(json))
+    files.tokenizer = read_object(json);
+  else
+    throw DataError(directory + " has no vocabulary: neither tokenizer.model nor tokenizer.json");
+  return Llama(std::move(files), settings).import();
+}
+
+ForeignModel import_gguf(const std::string& path) {
+  LlamaFiles files = read_gguf(path);
+  const ModelSettings settings(path, files.config, 0, ModelSettings::Text::raw);
+  return Llama(std::move(files), settings).import();
 }
 
 }  // namespace tx

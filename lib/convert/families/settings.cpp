@@ -92,7 +92,7 @@ ModelSettings::ModelSettings(const std::string& directory, Json config, int64_t 
     if (!generation_.value("decoder_start_token_id", Json()).is_null())
       config_["decoder_start_token_id"] = generation_["decoder_start_token_id"];
   } else {
-    where_ = directory + "/config.json";
+    where_ = is_directory(directory) ? directory + "/config.json" : directory;
     for (const auto& [key, value] : config_.items())
       if (is_known(key)) generation_[key] = value;
   }

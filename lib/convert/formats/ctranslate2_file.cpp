@@ -16,30 +16,11 @@ namespace {
 
 constexpr std::array variable_types{"F32", "I8", "I16", "I32", "F16", "BF16"};
 
-class Cursor {
- public:
-  Cursor(std::string_view bytes, const std::string& where) : rest_(bytes), where_(where) {}
-  std::string_view take(uint64_t count) {
-    if (count > rest_.size()) damaged("it is truncated");
-    const std::string_view bytes = rest_.substr(0, count);
-    rest_.remove_prefix(count);
-    return bytes;
-  }
-  uint64_t number(size_t width) { return little_endian(take(width), width); }
-  std::string text() {
-    const std::string_view bytes = take(number(2));
-    if (bytes.empty() || bytes.back() != '\0') damaged("a name does not end in NUL");
-    return std::string(bytes.substr(0, bytes.size() - 1));
-  }
-  bool at_end() const { return rest_.empty(); }
-  [[noreturn]] void damaged(const std::string& why) const {
-    throw DataError(where_ + " is damaged or not a model of CTranslate2: " + why);
-  }
-
- private:
-  std::string_view rest_;
-  const std::string& where_;
-};
+std::string read_text(ByteReader& in) {
+  const std::string_view bytes = in.take(in.number(2));
+  if (bytes.empty() || bytes.back() != '\0') in.damaged("a name does not end in NUL");
+  return std::string(bytes.substr(0, bytes.size() - 1));
+}
 
 void replace_part(std::string& name, const std::string& from, const std::string& to) {
   if (const size_t at = name.find(from); at != name.npos) name.replace(at, from.size(), to);
@@ -67,7 +48,7 @@ std::string current_name(std::string name) {
   return name;
 }
 
-ForeignTensor read_variable(Cursor& in, uint64_t version) {
+ForeignTensor read_variable(ByteReader& in, uint64_t version) {
   ForeignTensor t;
   const uint64_t rank = in.number(1);
   for (uint64_t i = 0; i < rank; ++i) t.shape.push_back(int64_t(in.number(4)));
@@ -87,27 +68,28 @@ ForeignTensor read_variable(Cursor& in, uint64_t version) {
 }  // namespace
 
 CTranslate2Model parse_ctranslate2(std::string_view bytes, const std::string& where) {
-  Cursor in(bytes, where);
+  ByteReader in(bytes, where, "a model of CTranslate2");
   const uint64_t version = in.number(4);
   if (version < 1 || version > 6)
     in.damaged("its version is " + std::to_string(version) + "; 1 to 6 are supported");
   CTranslate2Model model{"", 1, ForeignTensors(where)};
   if (version >= 2) {
-    model.spec = in.text();
+    model.spec = read_text(in);
     model.revision = int64_t(in.number(4));
   }
   for (uint64_t left = in.number(4); left > 0; --left) {
-    const std::string name = current_name(in.text());
+    const std::string name = current_name(read_text(in));
     model.tensors.add(name, read_variable(in, version));
   }
   for (uint64_t left = version >= 3 ? in.number(4) : 0; left > 0; --left) {
-    const std::string name = current_name(in.text()), target = current_name(in.text());
+    const std::string name = current_name(read_text(in));
+    const std::string target = current_name(read_text(in));
     model.tensors.add(name, model.tensors.at(target));
     const ForeignTensor* const scale = model.tensors.find(target + "_scale");
     if (scale != nullptr && model.tensors.find(name + "_scale") == nullptr)
       model.tensors.add(name + "_scale", *scale);
   }
-  if (!in.at_end()) in.damaged("bytes follow its variables");
+  if (!in.rest().empty()) in.damaged("bytes follow its variables");
   return model;
 }
 

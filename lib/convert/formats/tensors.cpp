@@ -48,11 +48,22 @@ int64_t ForeignTensor::elements() const {
   return count;
 }
 
+std::string_view ByteReader::take(uint64_t count) {
+  if (count > rest_.size()) damaged("it is truncated");
+  const std::string_view bytes = rest_.substr(0, count);
+  rest_.remove_prefix(count);
+  return bytes;
+}
+
+void ByteReader::damaged(const std::string& why) const {
+  throw DataError(where_ + " is damaged or not " + what_ + ": " + why);
+}
+
 void ForeignTensors::add(const std::string& name, ForeignTensor t) {
   const auto refuse = [&](const std::string& why) {
     throw DataError(where_ + ": tensor " + shown(name) + " " + why);
   };
-  if (element_size(t.dtype) == 0) refuse("has the unknown dtype " + shown(t.dtype));
+  if (!t.block && element_size(t.dtype) == 0) refuse("has the unknown dtype " + shown(t.dtype));
   if (t.shape.size() > max_dimensions) refuse("has too many dimensions");
   int64_t count = 1;
   for (const int64_t d : t.shape)
@@ -69,7 +80,11 @@ void ForeignTensors::add(const std::string& name, ForeignTensor t) {
       refuse("has invalid strides");
     last += reach;
   }
-  const int64_t there = int64_t(t.bytes.size()) / element_size(t.dtype);
+  if (t.block && (t.shape.empty() || t.shape.back() % t.block->elements != 0))
+    refuse("has rows that are not whole blocks of " + std::string(t.block->name));
+  const auto size = int64_t(t.bytes.size());
+  const int64_t there =
+      t.block ? size / t.block->bytes * t.block->elements : size / element_size(t.dtype);
   if (count > 0 && last >= there)
     refuse("of shape " + shape_text(t.shape) + " needs more than the " + std::to_string(there) +
            " elements of its data");
@@ -95,10 +110,18 @@ WeightRows ForeignTensors::rows(const std::string& name, const std::vector<int64
   if (own != shape)
     throw DataError(where_ + ": " + name + " has shape " + shape_text(t.shape) +
                     ", but the configuration requires " + shape_text(shape));
-  if (!is_floating(t.dtype) && t.dtype != "F16")
+  if (!t.block && !is_floating(t.dtype) && t.dtype != "F16")
     throw DataError(where_ + ": " + name + " is " + t.dtype +
                     "; weights must be F32, F16, BF16 or F64");
   const int64_t rows = own.size() < 2 ? 1 : own[0], cols = own.empty() ? 1 : own.back();
+  if (t.block)
+    return {rows, cols, [&t, cols](int64_t first, int64_t count, float* to) {
+              const QuantisedBlock& block = *t.block;
+              for (int64_t i = first * cols; i < (first + count) * cols; i += block.elements) {
+                block.read(t.bytes.data() + i / block.elements * block.bytes, to);
+                to += block.elements;
+              }
+            }};
   const int64_t down = own.size() < 2 ? 0 : t.strides[leading];
   const int64_t across = own.empty() ? 1 : t.strides.back();
   return {rows, cols, [&t, cols, down, across](int64_t first, int64_t count, float* to) {

@@ -7,15 +7,24 @@
 #include <vector>
 
 #include "kernels/int8.h"
+#include "lib/base/json.h"
 
 namespace tx {
 
+// Consecutive elements of a row that are quantised together, as in GGUF.
+struct QuantisedBlock {
+  const char* name;
+  int64_t elements, bytes;
+  void (*read)(const char* block, float* to);
+};
+
 // A view of a tensor in memory that something else owns.
 struct ForeignTensor {
-  std::string dtype;  // as safetensors names it: "F32", "F16", "BF16", "F64", "I64", ...
+  std::string dtype;  // as safetensors names it: "F32", "F16", "BF16", "F64", "I64", ...; or empty
   std::vector<int64_t> shape;
-  std::vector<int64_t> strides;  // in elements; empty: row-major
-  std::string_view bytes;        // from its first element on
+  std::vector<int64_t> strides;           // in elements; empty: row-major
+  std::string_view bytes;                 // from its first element on
+  const QuantisedBlock* block = nullptr;  // then row-major rows of whole blocks
   int64_t elements() const;
 };
 
@@ -53,6 +62,22 @@ inline uint64_t little_endian(std::string_view bytes, size_t width) {
   return value;
 }
 
+// Reads a file of numbers from its beginning. DataError: "WHERE is damaged or not WHAT: WHY".
+class ByteReader {
+ public:
+  ByteReader(std::string_view bytes, const std::string& where, const char* what)
+      : rest_(bytes), where_(where), what_(what) {}
+  std::string_view take(uint64_t count);  // DataError: truncated
+  uint64_t number(size_t width) { return little_endian(take(width), width); }
+  std::string_view rest() const { return rest_; }
+  [[noreturn]] void damaged(const std::string& why) const;
+
+ private:
+  std::string_view rest_;
+  const std::string& where_;
+  const char* what_;
+};
+
 // The array in an .npy file (versions 1 to 3), a view into `bytes`. DataError that begins with
 // `where`: damaged, or elements other than little-endian numbers. Nothing is unpickled.
 ForeignTensor parse_npy(std::string_view bytes, const std::string& where);
@@ -68,6 +93,14 @@ struct CTranslate2Model {
   ForeignTensors tensors;  // an alias is a further tensor of the same bytes
 };
 CTranslate2Model parse_ctranslate2(std::string_view bytes, const std::string& where);
+
+// A GGUF file: its keys, lists as arrays, and its tensors as views into `bytes`, of their usual
+// shapes, which GGUF reverses. DataError that begins with `where`: damaged, or an unknown type.
+struct GgufFile {
+  Json keys = Json::object();
+  ForeignTensors tensors;
+};
+GgufFile parse_gguf(std::string_view bytes, const std::string& where);
 
 // The items of a .bin of Marian, as views into `bytes`. Matrices of intgemm8 are I8 with
 // NAME_scale, those that it keeps transposed as (out, in). DataError that begins with `where`:

@@ -54,8 +54,8 @@ rm out
 golden=$TX_SOURCE/tests/golden/llama
 restore
 broken <<'END'
-rm f/tokenizer.model => f has no tokenizer.model, its SentencePiece vocabulary
-mv f/tokenizer.model f/tokenizer.json => f has no tokenizer.model, only tokenizer.json
+rm f/tokenizer.model => f has no vocabulary: neither tokenizer.model nor tokenizer.json
+mv f/tokenizer.model f/tokenizer.json => f/tokenizer.json: not valid JSON
 shorten tokenizer.model 300 => f/tokenizer.model
 edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 270/' => f/tokenizer.model has
 edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 999/' => has shape
