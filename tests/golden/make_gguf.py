@@ -87,7 +87,7 @@ def qwen(name, kind, config, seed):
     PreTrainedTokenizerFast(tokenizer_object=tok, eos_token="<|end|>").save_pretrained(folder)
     size = tok.get_vocab_size()
     write_outputs(folder, model, lambda t: tok.encode(t).ids,
-                  lambda ids: tok.decode([i for i in ids if i < size]), [], [2, size, size + 1])
+                  lambda ids: tok.decode([i for i in ids if i < size]), [], [size, size + 1, tok.token_to_id("À")])
     return model, tok
 
 

@@ -1,11 +1,14 @@
 // GPT-2 of Hugging Face: a decoder with learned positions, LayerNorm before the sub-layers, biases
 // everywhere and the tanh form of GELU (Radford et al. 2019). Its layers compute x W; queries, keys
-// and values are one matrix. SentencePiece cannot do its byte-level BPE: the vocabulary is a word
-// list, for text that other programs tokenise. It has neither pad nor unk: both get a row of zeros
-// and are never output. <|endoftext|> is both bos and eos.
+// and values are one matrix. Its tokenizer is in tokenizer.json, or in vocab.json and merges.txt;
+// with vocab.json alone the vocabulary is a word list, for text that other programs tokenise. It
+// has neither pad nor unk: both get a row of zeros and are never output. <|endoftext|> is both bos
+// and eos.
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/base/io.h"
+#include "lib/base/split.h"
 #include "lib/checkpoint/transfer.h"
 #include "lib/convert/families/family.h"
 #include "lib/convert/families/tokens.h"
@@ -120,8 +123,7 @@ class Gpt2 {
     model.what = "a GPT-2 model";
     model.from = {weights_, &weights_->tensors()};
     model.content.config = ModelConfig::from_json(model_json(), directory_ + "/config.json");
-    model.content.vocabularies = Vocabularies(
-        {Vocabularies::Pointer(parse_vocabulary(word_list(tokens_), directory_ + "/vocab.json"))});
+    model.content.vocabularies = Vocabularies({vocabulary()});
     model.content.provenance = Json{{"converted", "GPT-2 of Hugging Face"}};
     for (const ParameterEntry& e : parameter_table(model.content.config))
       model.content.weights.push_back(float_tensor(e, rows_of(e), "F32"));
@@ -131,9 +133,52 @@ class Gpt2 {
   }
 
  private:
+  // As transformers makes it of vocab.json and merges.txt.
+  std::optional<TokenizerSpec> read_merges(const std::vector<std::string>& tokens,
+                                           int64_t eos) const {
+    const std::string path = directory_ + "/merges.txt";
+    if (!file_exists(path)) return std::nullopt;
+    TokenizerSpec spec;
+    spec.tokens = tokens;
+    const Json bytes{{"type", "ByteLevel"}, {"add_prefix_space", false}};
+    spec.splitter = spec.decoder = {bytes};
+    if (eos < int64_t(tokens.size()))
+      spec.added.push_back(
+          {.id = int(eos), .text = tokens[size_t(eos)], .special = true, .in_model = true});
+    std::vector<std::pair<std::string, std::string>> merges;
+    for (const std::string& line : split_at(read_file(path, int64_t(1) << 28), '\n')) {
+      const auto fields = split_at(line, ' ');
+      if (fields.size() == 2 && !line.starts_with("#version"))
+        merges.emplace_back(fields[0], fields[1]);
+    }
+    set_merges(spec, merges, path);
+    return spec;
+  }
+
+  Vocabularies::Pointer vocabulary() const {
+    if (!spec_) return parse_vocabulary(word_list(tokens_), directory_ + "/vocab.json");
+    MappedTokens content;
+    content.forbidden = {Vocabulary::unk};
+    for (size_t id = 0; id < tokens_.size(); ++id) {
+      const int64_t theirs = from_[id];
+      std::string text = tokens_[id];
+      if (text.empty()) text = unnamed_row(theirs);
+      if (id < Vocabulary::eos) text = Vocabulary::special_names[id];
+      if (id < Vocabulary::specials) content.theirs.push_back(theirs);
+      content.tokens.push_back(text);
+    }
+    for (const AddedToken& token : spec_->added)
+      if (const auto at = std::find(from_.begin() + Vocabulary::specials, from_.end(), token.id);
+          token.special && at != from_.end())
+        content.controls.push_back(int(at - from_.begin()));
+    content.model = tokenizer_bytes(*spec_);
+    return parse_vocabulary(mapped_bytes(content), directory_);
+  }
+
   void number_tokens() {
-    const std::string path = directory_ + "/vocab.json";
-    const std::vector<std::string> theirs = read_token_ids(path);
+    spec_ = find_tokenizer(directory_);
+    const std::string path = directory_ + (spec_ ? "/tokenizer.json" : "/vocab.json");
+    const std::vector<std::string> theirs = spec_ ? spec_->tokens : read_token_ids(path);
     if (int64_t(theirs.size()) > rows_)
       throw DataError(path + " has " + std::to_string(theirs.size()) + " tokens, but " +
                       directory_ + "/config.json says " + std::to_string(rows_));
@@ -141,6 +186,7 @@ class Gpt2 {
     if (eos >= rows_)
       config_.refuse("eos_token_id is " + std::to_string(eos) + ", outside the " +
                      std::to_string(rows_) + " tokens");
+    if (!spec_) spec_ = read_merges(theirs, eos);
     from_ = {no_row, no_row, eos, eos};
     for (int64_t id = 0; id < rows_; ++id)
       if (id != eos) from_.push_back(id);
@@ -200,6 +246,7 @@ class Gpt2 {
   WeightMap map_;
   std::vector<int64_t> from_;  // their id for each of ours
   std::vector<std::string> tokens_;
+  std::optional<TokenizerSpec> spec_;
 };
 
 }  // namespace

@@ -31,8 +31,9 @@ struct DecoderTokens {
   bool bos = true;  // whether texts begin with it
 };
 
-// tx needs tokens for pad and unk: else it takes the byte token <0x00>, which no text contains, an
-// unused row or a special token. DataError: no vocabulary, too many tokens, or texts without eos.
+// tx needs tokens for pad and unk, and for bos even if texts do not begin with it: else it takes
+// those of bytes that no text contains, or unused rows. DataError: no vocabulary, too many tokens,
+// or texts without eos.
 class TokensReader {
  public:
   // `rows` of the embedding.
@@ -41,56 +42,67 @@ class TokensReader {
       : files_(files), config_(config), rows_(rows), settings_(settings) {}
 
   DecoderTokens read() {
-    const int64_t unk = files_.sentencepiece.empty() ? list_tokenizer() : list_sentencepiece();
+    return files_.sentencepiece.empty() ? of_tokenizer() : of_sentencepiece();
+  }
+
+ private:
+  DecoderTokens of_tokenizer() const {
+    const TokenizerSpec spec = read_tokenizer_json(files_.tokenizer, files_.vocabulary);
+    const bool bos = !spec.before.empty();
+    const SpecialIds known{own_pad(spec.unk), spec.unk, bos ? config_.size("bos_token_id") : -1,
+                           config_.size("eos_token_id")};
+    if (!spec.after.empty() || (bos && spec.before != std::vector<int>{int(known.start)}))
+      throw DataError(files_.vocabulary +
+                      ": the post_processor must put bos before a text, or nothing");
+    tokenizer_settings([&](const FamilyConfig& own) { own.must_be("add_bos_token", bos); });
+    SpecTokens tokens = tokens_of(spec, rows_, known, files_.vocabulary);
+    if (bos) settings_.check_token("bos_token", tokens.content.tokens[Vocabulary::bos]);
+    settings_.set_tokens(tokens.content, tokens.order);
+    return {std::move(tokens.order),
+            parse_vocabulary(mapped_bytes(tokens.content), files_.vocabulary), bos};
+  }
+
+  DecoderTokens of_sentencepiece() {
+    content_.model = files_.sentencepiece;
+    tokenizer_settings([&](const FamilyConfig& own) {
+      own.must_be("add_bos_token", true);
+      own.must_be("add_eos_token", false);
+      if (!own.flag("add_prefix_space", true)) content_.model += without_prefix;
+    });
+    const PieceSplitter splitter(content_.model, files_.vocabulary);
+    list(splitter.tokens());
     name_more_rows();
-    const SpecialIds special = special_ids(unk);
+    const SpecialIds special = special_ids(splitter.unk());
     TokenOrder order(texts_, special, files_.configuration, Start::own);
     content_.tokens = order.tokens();
     content_.theirs = {special.pad, special.unk, special.start, special.eos};
     settings_.check_token("bos_token", texts_[size_t(special.start)]);
     settings_.set_tokens(content_, order);
-    if (unk < 0) content_.forbidden.push_back(Vocabulary::unk);
     for (const int64_t theirs : controls_)
       if (order.id(theirs) >= Vocabulary::specials) content_.controls.push_back(order.id(theirs));
-    return {std::move(order), parse_vocabulary(mapped_bytes(content_), files_.vocabulary), bos_};
+    return {std::move(order), parse_vocabulary(mapped_bytes(content_), files_.vocabulary)};
   }
 
- private:
-  int64_t list_sentencepiece() {
-    const std::string settings = files_.where + "/tokenizer_config.json";
-    const Json json = object_or_empty(settings);
-    const FamilyConfig tokenizer(json, settings);
-    tokenizer.must_be("add_bos_token", true);
-    tokenizer.must_be("add_eos_token", false);
-    content_.model = files_.sentencepiece;
-    if (!tokenizer.flag("add_prefix_space", true)) content_.model += without_prefix;
-    const PieceSplitter splitter(content_.model, files_.vocabulary);
-    list(splitter.tokens());
-    return splitter.unk();
+  template <class F>
+  void tokenizer_settings(const F& f) const {
+    const std::string path = files_.where + "/tokenizer_config.json";
+    const Json json = object_or_empty(path);
+    f(FamilyConfig(json, path));
   }
 
-  int64_t list_tokenizer() {
-    const TokenizerSpec spec = read_tokenizer_json(files_.tokenizer, files_.vocabulary);
-    content_.model = tokenizer_bytes(spec);
-    std::vector<ListedPiece> tokens;
-    for (const std::string& text : spec.tokens)
-      tokens.push_back({text.empty() ? unnamed_row(int64_t(tokens.size())) : text, text.empty(),
-                        spec.byte_fallback && names_byte(text)});
-    for (const AddedToken& added : spec.added)
-      if (added.special) tokens.at(size_t(added.id)).control = true;
-    list(tokens);
-    bos_ = !spec.before.empty();
-    if (!spec.after.empty() || spec.before.size() > 1 ||
-        (bos_ && spec.before.front() != config_.size("bos_token_id")))
-      throw DataError(files_.vocabulary +
-                      ": its tokenizer puts other tokens around a text than bos");
-    return spec.unk;
+  // pad_token_id if it is a token of its own, else -1.
+  int64_t own_pad(int64_t unk) const {
+    const Json& pad = config_.json().value("pad_token_id", Json());
+    const int64_t own = pad.is_number_unsigned() ? config_.size("pad_token_id") : -1;
+    const bool taken = own == unk || own == config_.size_or("bos_token_id", -1) ||
+                       own == config_.size("eos_token_id");
+    return taken ? -1 : own;
   }
 
   void list(const std::vector<ListedPiece>& tokens) {
     if (int64_t(tokens.size()) > rows_)
       throw DataError(files_.vocabulary + " has " + std::to_string(tokens.size()) +
-                      " tokens, but its configuration says " + std::to_string(rows_));
+                      " tokens, but " + files_.configuration + " says " + std::to_string(rows_));
     for (const ListedPiece& token : tokens) {
       const auto id = int64_t(texts_.size());
       if (token.control) controls_.push_back(id);
@@ -125,25 +137,12 @@ class TokensReader {
   }
 
   SpecialIds special_ids(int64_t unk) const {
-    const int64_t eos = config_.size("eos_token_id");
-    SpecialIds ids{-1, unk, bos_ ? config_.size("bos_token_id") : -1, eos};
-    std::vector<int64_t> taken{ids.start, eos, unk};
-    const auto take = [&](const char* key, const char* what) {
-      std::vector<int64_t> free;
-      if (config_.json().value(key, Json()).is_number_unsigned()) free.push_back(config_.size(key));
-      free.insert(free.end(), {zero_, spare_});
-      free.insert(free.end(), controls_.rbegin(), controls_.rend());
-      for (const int64_t id : free) {
-        if (id < 0 || std::ranges::count(taken, id) > 0) continue;
-        taken.push_back(id);
-        return id;
-      }
-      throw DataError(files_.vocabulary + " has no token for " + what + ": no " + key +
-                      ", no token for the byte 0, no unused row and no other special token");
-    };
-    ids.pad = take("pad_token_id", "padding");
-    if (unk < 0) ids.unk = take("unk_token_id", "unknown text");
-    if (!bos_) ids.start = take("bos_token_id", "the beginning of a text");
+    SpecialIds ids{own_pad(unk), unk, config_.size("bos_token_id"), config_.size("eos_token_id")};
+    if (ids.pad < 0) ids.pad = zero_ >= 0 ? zero_ : spare_;
+    if (ids.pad < 0)
+      throw DataError(files_.vocabulary + " has no token for padding: no pad_token_id in " +
+                      files_.configuration +
+                      ", no token for the byte 0 and no unused row in the embedding");
     return ids;
   }
 
@@ -151,7 +150,6 @@ class TokensReader {
   const FamilyConfig& config_;
   int64_t rows_;
   const ModelSettings& settings_;
-  bool bos_ = true;
   MappedTokens content_;
   std::vector<std::string> texts_;
   std::vector<int64_t> controls_;

@@ -19,7 +19,8 @@ namespace tx {
 namespace {
 
 // The tokens of M2M-100 and NLLB: those of sentencepiece.bpe.model, with ids from vocab.json
-// (M2M-100) or shifted by one (NLLB), then the languages and other added tokens, then unused rows.
+// (M2M-100) or shifted by one (NLLB), or else those of tokenizer.json (NLLB); then the languages
+// and other added tokens, then unused rows.
 
 struct MultilingualTokens {
   TokenOrder order;  // one token per row of the embedding
@@ -60,12 +61,10 @@ class Reader {
         rows_(config.size("vocab_size")) {}
 
   MultilingualTokens read() {
-    if (!file_exists(model_path_) && file_exists(directory_ + "/tokenizer.json"))
-      throw DataError(directory_ +
-                      " has no sentencepiece.bpe.model, only tokenizer.json, as transformers 5 "
-                      "saves it: copy sentencepiece.bpe.model from the original model");
-    content_.model = read_sentencepiece(model_path_);
-    nllb_ ? number_by_model() : number_by_list();
+    const auto spec =
+        nllb_ && !file_exists(model_path_) ? find_tokenizer(directory_) : std::nullopt;
+    content_.model = spec ? tokenizer_bytes(*spec) : read_sentencepiece(model_path_);
+    spec ? number_by_tokenizer(*spec) : nllb_ ? number_by_model() : number_by_list();
     base_ = int64_t(texts_.size());
     add_tokens();
     const auto is_language = [&](const auto& token) { return names_language(token.second, nllb_); };
@@ -114,6 +113,16 @@ class Reader {
     for (size_t id = 3; id < tokens.size(); ++id) texts_.push_back(tokens[id].text);
     if (int64_t(texts_.size()) > rows_) too_many(int64_t(texts_.size()));
     list_path_ = model_path_;
+  }
+
+  // Added tokens follow those of the model.
+  void number_by_tokenizer(const TokenizerSpec& spec) {
+    list_path_ = directory_ + "/tokenizer.json";
+    texts_ = spec.tokens;
+    for (const AddedToken& token : spec.added)
+      if (!token.in_model) texts_.resize(std::min(texts_.size(), size_t(token.id)));
+    if (int64_t(texts_.size()) > rows_) too_many(int64_t(texts_.size()));
+    if (std::ranges::count(texts_, "") > 0) throw DataError(list_path_ + ": an id has no token");
   }
 
   void number_by_list() {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "lib/base/error.h"
+#include "lib/base/io.h"
 #include "lib/base/utf8.h"
 #include "lib/convert/formats/directory.h"
 #include "lib/subword/words.h"
@@ -78,6 +79,64 @@ WeightRows TokenOrder::bias(WeightRows theirs, bool without_pad) const {
             to[Vocabulary::bos] = never;
             if (without_pad) to[Vocabulary::pad] = never;
           }};
+}
+
+SpecTokens tokens_of(const TokenizerSpec& spec, int64_t rows, SpecialIds special,
+                     const std::string& where) {
+  std::vector<std::string> texts = spec.tokens;
+  if (int64_t(texts.size()) > rows)
+    throw DataError(where + " has the token " + shown(texts.back()) + " with the id " +
+                    std::to_string(texts.size() - 1) + ", but the embedding has " +
+                    std::to_string(rows) + " rows");
+  const std::set<std::string> known(texts.begin(), texts.end());
+  texts.resize(size_t(rows));
+  std::vector<int64_t> spare, silent;
+  for (int64_t id = 0; id < rows; ++id)
+    if (std::string& text = texts[size_t(id)]; text.empty()) {
+      text = unnamed_row(id);
+      while (known.contains(text)) text += '_';
+      spare.push_back(id);
+    }
+  silent = spare;
+  for (const AddedToken& token : spec.added)
+    if (token.special) silent.push_back(token.id);
+  // Bytes that UTF-8 does not have, as ByteLevel and as byte_fallback name them; special tokens.
+  const bool by_bytes = std::ranges::any_of(
+      spec.splitter, [](const Json& step) { return step.value("type", Json()) == "ByteLevel"; });
+  for (const char* text : {by_bytes ? "\u00C0" : "<0xC0>", by_bytes ? "\u00C1" : "<0xC1>",
+                           by_bytes ? "\u00FF" : "<0xFF>"})
+    if (const auto at = std::ranges::find(texts, text); at != texts.end())
+      spare.push_back(at - texts.begin());
+  for (auto token = spec.added.rbegin(); token != spec.added.rend(); ++token)
+    if (token->special) spare.push_back(token->id);
+  const auto taken = [&](int64_t id) {
+    return id == special.pad || id == special.unk || id == special.start || id == special.eos;
+  };
+  for (int64_t* id : {&special.unk, &special.start, &special.pad}) {
+    if (*id >= 0) continue;
+    const auto free = std::ranges::find_if_not(spare, taken);
+    if (free == spare.end())
+      throw DataError(where +
+                      " has no token for padding, unknown text or the beginning of a text: no "
+                      "unused row in the embedding and no further special token");
+    *id = *free;
+  }
+  SpecTokens out{TokenOrder(texts, special, where, Start::own), {}};
+  out.content = out.order.content();
+  out.content.bytes = spec.byte_fallback;
+  if (spec.unk < 0) out.content.forbidden = {Vocabulary::unk};
+  for (const int64_t theirs : silent)
+    if (const int id = out.order.id(theirs); id >= Vocabulary::specials)
+      out.content.controls.push_back(id);
+  std::ranges::sort(out.content.controls);
+  out.content.model = tokenizer_bytes(spec);
+  return out;
+}
+
+std::optional<TokenizerSpec> find_tokenizer(const std::string& directory) {
+  const std::string path = directory + "/tokenizer.json";
+  if (!file_exists(path)) return std::nullopt;
+  return read_tokenizer_json(read_object(path), path);
 }
 
 WeightRows zeros(int64_t rows, int64_t cols) {

@@ -1,5 +1,6 @@
 // Vocabularies of other toolkits, reordered for tx: pad, unk, bos, eos, then the rest.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,20 @@ class TokenOrder {
   std::vector<int64_t> from_;  // their id for each of ours
   std::vector<int> to_;        // our id for each of theirs
 };
+
+// The tokens of a language model whose text a description splits.
+struct SpecTokens {
+  TokenOrder order;  // one token for each row of the embedding; Start::own
+  MappedTokens content;
+};
+// A row without a token is unused. special: pad, unk and start may be -1; they are then an unused
+// row, the token of a byte that UTF-8 does not have, or a special token. DataError from `where`:
+// there is neither, or there are more tokens than rows.
+SpecTokens tokens_of(const TokenizerSpec& spec, int64_t rows, SpecialIds special,
+                     const std::string& where);
+
+// tokenizer.json of a directory; no value if it does not exist. DataError: it is not supported.
+std::optional<TokenizerSpec> find_tokenizer(const std::string& directory);
 
 // The bias of tokens that must not be output: probability 0, but finite.
 inline constexpr float never = -1e9f;

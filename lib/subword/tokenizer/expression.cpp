@@ -13,10 +13,12 @@ namespace tx {
 
 namespace {
 
-// The members of \s and \w in Oniguruma; PCRE2's differ.
+// The members of \s and \w in Oniguruma; PCRE2's differ. The ranges are letters in circles,
+// squares.
 constexpr char space_members[] = R"(\t-\r\x20\x85\xa0\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029})"
                                  R"(\x{202f}\x{205f}\x{3000})";
-constexpr char word_members[] = R"(\p{L}\p{M}\p{N}\p{Pc})";
+constexpr char word_members[] = R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{24b6}-\x{24e9})"
+                                R"(\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189})";
 
 // Translates what the two write differently; refuses what means something else.
 class OnigurumaSyntax {

@@ -14,8 +14,8 @@ namespace {
 // The words of GPT-2.
 constexpr char gpt2_words[] =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-constexpr char word_or_signs[] = R"([\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]+|)"
-                                 R"([^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}\s]+)";
+// Rust's \w has the joiners, too.
+constexpr char word_or_signs[] = R"([\w\x{200c}\x{200d}]+|[^\w\x{200c}\x{200d}\s]+)";
 
 bool is_punctuation(char32_t c) {
   if (c < 0x80)

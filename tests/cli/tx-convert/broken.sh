@@ -98,7 +98,7 @@ edit tokenizer_config.json 's/"content": "deu_Latn"/"content": "eng_Latn"/' => t
 edit tokenizer_config.json 's/"34": {/"x": {/' => added_tokens_decoder is malformed
 rm f/added_tokens.json f/special_tokens_map.json; echo '{"tokenizer_class": "NllbTokenizer"}' > f/tokenizer_config.json => f has no languages
 rm f/sentencepiece.bpe.model => cannot read f/sentencepiece.bpe.model
-mv f/sentencepiece.bpe.model f/tokenizer.json => f has no sentencepiece.bpe.model, only tokenizer.json
+mv f/sentencepiece.bpe.model f/tokenizer.json => f/tokenizer.json: not valid JSON
 edit generation_config.json 's/{/{"forced_bos_token_id": 4,/' => forced_bos_token_id 4 is not a language
 cp "$TX_SOURCE/tests/golden/m2m100/vocab.json" f/vocab.json; edit tokenizer_config.json 's/"NllbTokenizer"/"M2M100Tokenizer"/'; edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 30/' => f/vocab.json and the tokenizer's files have ids up to
 END
