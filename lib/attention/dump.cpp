@@ -22,6 +22,7 @@ AttentionRecord sentence_of(const Item& item, bool forced, const ModelSet& model
   record.source_ids = item.source.ids;
   if (models.kind() == ModelKind::encoder) {
     record.source_ids.insert(record.source_ids.begin(), Vocabulary::bos);
+    for (const int id : encoder_closing(models.source())) record.source_ids.push_back(id);
     record.source = models.source().tokens(record.source_ids);
     name_masks(record.source);
     return record;

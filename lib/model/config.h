@@ -96,6 +96,7 @@ struct ModelConfig {
   bool head_norm = false;         // RMSNorm of every head's queries and keys, before rotation
   bool embedding_norm = false;    // a norm after embedding and positions (BERT, BART)
   bool output_layer = false;      // of an encoder: a layer and a norm before the output (BERT)
+  bool unit_vectors = false;      // of an encoder: the vectors of --embed have length 1
   bool scaled_embeddings = true;  // times sqrt(d_model)
   bool scaled_init = false;       // output projections start smaller, by 1 / sqrt(sub-layers)
   double norm_epsilon = 1e-6;
@@ -273,6 +274,7 @@ void visit_fields(Config& c, Visit&& visit) {
          "N is the number of sub-layers of the stack, each of which ends in such a projection."},
         c.scaled_init);
   visit({"norm_epsilon", "--norm-epsilon", "X", "epsilon of the norms", 1e-12, 1}, c.norm_epsilon);
+  visit(rare({"unit_vectors"}), c.unit_vectors);
   visit(rare({"source_eos"}), c.source_eos);
   visit(rare({"source_bos"}), c.source_bos);
   const auto ablation = [](ConfigField field) {

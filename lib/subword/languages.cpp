@@ -127,6 +127,8 @@ void refuse_languages(const Vocabularies& all, const std::string& what, const st
 }
 
 void check_trainable(const Vocabularies& all, const std::string& where) {
+  if (!has_languages(all.source()) && !content_of(all.source()).closing.empty())
+    throw UsageError(where + " cannot be trained further: its texts end with a special token");
   if (!has_languages(all.source())) return;
   if (source_language(all.source()).empty() || target_language(all.target()).empty())
     throw UsageError(
@@ -143,6 +145,10 @@ std::vector<int> opening_tokens(const Vocabulary& source) { return content_of(so
 std::vector<int> closing_tokens(const Vocabulary& source) {
   const std::vector<int>& closing = content_of(source).closing;
   return closing.empty() ? std::vector<int>{Vocabulary::eos} : closing;
+}
+
+std::vector<int> encoder_closing(const Vocabulary& vocabulary) {
+  return content_of(vocabulary).closing;
 }
 
 size_t skip_tags(const Vocabulary& vocabulary, std::string_view line) {

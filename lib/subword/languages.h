@@ -46,6 +46,8 @@ int first_token(const Vocabulary& target);
 // The tokens before those of a source, and after them: <eos>, or <eos> and its language.
 std::vector<int> opening_tokens(const Vocabulary& source);
 std::vector<int> closing_tokens(const Vocabulary& source);
+// Those that an encoder of another toolkit reads after a text; tx's own read none.
+std::vector<int> encoder_closing(const Vocabulary& vocabulary);
 
 // The bytes of the tags at the beginning of a line, with the white space after them: >>fra<<, <2fr>
 // or __fr__, if the vocabulary has such a token.

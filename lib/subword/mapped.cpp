@@ -202,9 +202,9 @@ std::string mapped_bytes(const MappedTokens& c) {
   if (!c.ends.empty()) json["ends"] = c.ends;
   if (!c.languages.empty()) {
     json["languages"] = c.languages;
-    json["closing"] = c.closing;
     json["language_last"] = c.language_last;
   }
+  if (!c.languages.empty() || !c.closing.empty()) json["closing"] = c.closing;
   return std::string(mapped_magic) + to_text(json) + "\n" + c.model;
 }
 
@@ -237,8 +237,7 @@ MappedTokens read_mapped(std::string_view bytes, const std::string& where) {
     *ids = read_ids(json, key, c.tokens.size(), where);
   if (c.tokens.size() < Vocabulary::specials) refuse("it has too few tokens");
   if (c.closing.size() > 2) refuse("it has more than 2 closing tokens");
-  if (c.languages.empty() && (c.first >= 0 || !c.closing.empty()))
-    refuse("it has a first or closing token but no languages");
+  if (c.languages.empty() && c.first >= 0) refuse("it has a first token but no languages");
   for (const std::string& token : c.tokens)
     if (token.empty()) refuse("a token is empty");
   return c;

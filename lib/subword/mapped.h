@@ -14,7 +14,8 @@
 //   ends       ids that end an output, besides eos
 //   first      the id that the decoder reads before every output, or -1
 //   languages  ids of tokens that name languages, such as deu_Latn or __de__
-//   closing    ids that end each source line instead of eos
+//   closing    ids that end each source line instead of eos; of an encoder's vocabulary, which then
+//              are part of the text, as are its masks under the name of pad
 //   language_last  whether a source is X </s> LANGUAGE instead of LANGUAGE X </s>
 //   theirs     the original ids of pad, unk, the decoder's start token and eos; all other tokens
 //              keep their original order

@@ -118,18 +118,21 @@ ForeignModel import_model(const std::string& directory) {
   };
   using Text = ModelSettings::Text;
   static const std::map<std::string, Family> families = {
-      {"fsmt", {import_fsmt, 1, Text::tokens}},  {"gpt2", {import_gpt2, 0, Text::tokens}},
-      {"llama", {import_llama, 0, Text::raw}},   {"m2m_100", {import_m2m100, 2, Text::raw}},
-      {"marian", {import_marian, 1, Text::raw}}, {"mistral", {import_llama, 0, Text::raw}},
-      {"qwen2", {import_llama, 0, Text::raw}},   {"qwen3", {import_llama, 0, Text::raw}}};
+      {"bert", {import_bert, 0, Text::tokens}},       {"fsmt", {import_fsmt, 1, Text::tokens}},
+      {"gpt2", {import_gpt2, 0, Text::tokens}},       {"llama", {import_llama, 0, Text::raw}},
+      {"m2m_100", {import_m2m100, 2, Text::raw}},     {"marian", {import_marian, 1, Text::raw}},
+      {"mistral", {import_llama, 0, Text::raw}},      {"qwen2", {import_llama, 0, Text::raw}},
+      {"qwen3", {import_llama, 0, Text::raw}},        {"roberta", {import_bert, 0, Text::tokens}},
+      {"xlm-roberta", {import_bert, 0, Text::tokens}}};
   const auto family = families.find(type);
+  std::string names;
+  for (const auto& [name, own] : families) names += (names.empty() ? "" : ", ") + name;
   if (family == families.end())
-    throw DataError(
-        path + ": model_type " + shown(type) +
-        " is not supported; fsmt, gpt2, llama, m2m_100, marian, mistral, qwen2 and qwen3 are");
+    throw DataError(path + ": model_type " + shown(type) + " is not supported; " + names + " are");
   const ModelSettings settings(directory, json, family->second.start, family->second.text);
   ForeignModel model = family->second.import(directory, settings);
-  model.warnings = settings.warnings();
+  model.warnings.insert(model.warnings.begin(), settings.warnings().begin(),
+                        settings.warnings().end());
   if (!settings.defaults().empty()) model.content.provenance["defaults"] = settings.defaults();
   return model;
 }

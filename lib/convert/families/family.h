@@ -44,6 +44,7 @@ ForeignModel import_marian(const std::string& directory, const ModelSettings& se
 ForeignModel import_fairseq(const std::string& directory);     // a checkpoint and its dictionaries
 ForeignModel import_marian_npz(const std::string& directory);  // of Marian and Firefox, see there
 ForeignModel import_ctranslate2(const std::string& path);      // a directory or an .argosmodel
+ForeignModel import_bert(const std::string& directory, const ModelSettings& settings);
 ForeignModel import_fsmt(const std::string& directory, const ModelSettings& settings);
 ForeignModel import_gguf(const std::string& path);
 ForeignModel import_gpt2(const std::string& directory, const ModelSettings& settings);

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "lib/base/error.h"
-#include "lib/subword/vocabulary.h"
+#include "lib/subword/languages.h"
 
 namespace tx {
 
@@ -13,6 +13,7 @@ LineEncoder::LineEncoder(Backend& backend, const ModelSet& models, int choices)
       models_(models),
       choices_(choices),
       transformer_(*models.transformers().front()),
+      closing_(encoder_closing(models.source())),
       side_(backend) {
   TX_ASSERT(models.kind() == ModelKind::encoder);
 }
@@ -48,11 +49,12 @@ std::vector<float> LineEncoder::download(Matrix from) {
   return values;
 }
 
-// The first row of a sentence is that of <bos>; the mean is over the others.
+// The first row of a sentence is that of <bos>; the mean is over the others. Other toolkits, whose
+// texts end with a special token, too, include both.
 void LineEncoder::read_vectors(std::span<const Source* const> sources, Matrix hidden,
                                std::span<const int32_t> offsets, Outputs out) {
   const std::vector<float> all = download(hidden);
-  const size_t width = size_t(hidden.cols);
+  const size_t width = size_t(hidden.cols), skipped = closing_.empty() ? 1 : 0;
   for (size_t s = 0; s < out.size(); ++s) {
     const size_t first = size_t(offsets[s]), last = size_t(offsets[s + 1]);
     std::vector<float>& vector = out[s].front().vector;
@@ -61,9 +63,13 @@ void LineEncoder::read_vectors(std::span<const Source* const> sources, Matrix hi
                     all.begin() + ptrdiff_t((first + 1) * width));
     for (size_t i = 0; i < width && sources[s]->encoding == Encoding::mean; ++i) {
       double sum = 0;
-      for (size_t row = first + 1; row < last; ++row) sum += double(all[row * width + i]);
-      vector.push_back(float(sum / double(last - first - 1)));
+      for (size_t row = first + skipped; row < last; ++row) sum += double(all[row * width + i]);
+      vector.push_back(float(sum / double(last - first - skipped)));
     }
+    if (!transformer_.config().unit_vectors) continue;
+    double square = 0;
+    for (const float x : vector) square += double(x) * double(x);
+    for (float& x : vector) x = float(double(x) / std::max(std::sqrt(square), 1e-12));
   }
 }
 
@@ -98,6 +104,7 @@ void LineEncoder::run_batch(std::span<const Source* const> sources, Outputs out)
   for (const Source* source : sources) {
     std::vector<int>& ids = sentences.emplace_back(source->ids);
     ids.insert(ids.begin(), Vocabulary::bos);
+    ids.insert(ids.end(), closing_.begin(), closing_.end());
     offsets.push_back(offsets.back() + int32_t(ids.size()));
     (source->encoding == Encoding::masks ? masks : vectors) = true;
   }

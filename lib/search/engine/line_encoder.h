@@ -36,6 +36,7 @@ class LineEncoder {
   const ModelSet& models_;
   int choices_;
   const Transformer& transformer_;
+  std::vector<int> closing_;  // the tokens after each text
   DeviceSide side_;
   std::unique_ptr<Arena> arena_;
   size_t arena_bytes_ = 0, buffer_bytes_ = 0;

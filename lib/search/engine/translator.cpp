@@ -164,7 +164,8 @@ Translator::Translator(const TranslatorOptions& options)
 
 int64_t Translator::max_source() const {
   const int64_t longest = models_->longest();
-  if (!continues()) return std::min(options_.max_source, longest - 1);
+  const auto closing = int64_t(encodes() ? encoder_closing(models_->source()).size() : 0);
+  if (!continues()) return std::min(options_.max_source, longest - 1 - closing);
   // The prompt leaves positions for max_new tokens, but never more than half of all.
   return std::min(options_.max_source,
                   std::max(longest / 2, longest - 1 - options_.search.max_new));

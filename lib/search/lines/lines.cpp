@@ -25,9 +25,21 @@ std::vector<int> ids_of(std::string_view text, LineForm form, const Vocabulary& 
   return ids;
 }
 
-// The same for a text with masks, each of which is mask_token.
+std::string with_masks_as(std::string_view name, std::string text) {
+  for (size_t at = 0; (at = text.find(mask_text, at)) != text.npos; at += name.size())
+    text.replace(at, sizeof mask_text - 1, name);
+  return text;
+}
+
+// The same for a text with masks, each of which is mask_token. A tokenizer of another toolkit finds
+// its own name of it.
 std::vector<int> masked_ids(std::string_view text, const Vocabulary& vocabulary) {
   std::vector<int> ids, part;
+  if (vocabulary.mapped()) {
+    if (is_blank(text)) return ids;
+    vocabulary.encode(with_masks_as(vocabulary.token(mask_token), std::string(text)), ids);
+    return ids;
+  }
   for (size_t begin = 0; begin <= text.size();) {
     const size_t mask = std::min(text.find(mask_text, begin), text.size());
     const std::string_view between = text.substr(begin, mask - begin);
@@ -40,12 +52,6 @@ std::vector<int> masked_ids(std::string_view text, const Vocabulary& vocabulary)
     begin = mask + sizeof mask_text - 1;
   }
   return ids;
-}
-
-std::string without_masks(std::string text) {
-  for (size_t at; (at = text.find(mask_text)) != text.npos;)
-    text.replace(at, sizeof mask_text - 1, " ");
-  return text;
 }
 
 // The tokens of a prefix or phrase of the output.
@@ -67,8 +73,9 @@ Line parse_line(std::string_view text, const LineOptions& options, const Transla
     const std::vector<int> opening = opening_tokens(source);
     ids.insert(ids.begin(), opening.begin(), opening.end());
   }
-  line.unknown = masks ? unknown_text(without_masks(std::string(text)), ids, options.form, source)
-                       : unknown_text(text, ids, options.form, source);
+  line.unknown =
+      masks ? unknown_text(with_masks_as(" ", std::string(text)), ids, options.form, source)
+            : unknown_text(text, ids, options.form, source);
   line.tokens = int64_t(ids.size());
   line.blank = ids.empty();
   line.cut = line.tokens > translator.max_source();
