@@ -64,7 +64,7 @@ MappedTokens tokens_of(const TokenizerSpec& spec) {
 std::unique_ptr<Vocabulary> parse_tokenizer_json(std::string_view bytes, const std::string& where) {
   const Json json = parse_json(bytes, where);
   if (!json.is_object() || !json.contains("model") || !json["model"].is_object())
-    throw DataError(where + " is JSON, but not a tokenizer.json: it has no model");
+    throw DataError(where + " is neither a subword model nor a tokenizer.json: it has no model");
   return parse_mapped(mapped_bytes(tokens_of(read_tokenizer_json(json, where))), where);
 }
 
