@@ -65,6 +65,30 @@ BOOST_AUTO_TEST_CASE(a_start_of_its_own_is_a_token_like_others) {
       });
 }
 
+BOOST_AUTO_TEST_CASE(tokens_of_a_description) {
+  TokenizerSpec spec;
+  spec.tokens = {"<0xC0>", "<0xC1>", "\u00C0", "<s>", "</s>", "", "a"};
+  spec.added = {{.id = 4, .text = "</s>", .special = true}, {.id = 6, .text = "a"}};
+  SpecTokens t = tokens_of(spec, 8, {-1, -1, 3, 4}, here);  // two rows have no token
+  BOOST_TEST(t.content.tokens == (std::vector<std::string>{"<row-7>", "<row-5>", "<s>", "</s>",
+                                                           "<0xC0>", "<0xC1>", "\u00C0", "a"}));
+  BOOST_TEST(t.content.theirs == (std::vector<int64_t>{7, 5, 3, 4}));
+  BOOST_TEST(t.content.controls.empty());
+  spec.tokens[5] = "b";
+  t = tokens_of(spec, 7, {-1, -1, 3, 4}, here);
+  BOOST_TEST(t.content.theirs == (std::vector<int64_t>{1, 0, 3, 4}));
+  spec.splitter = {Json{{"type", "ByteLevel"}, {"add_prefix_space", false}}};
+  spec.tokens[1] = "\u00C1";
+  t = tokens_of(spec, 7, {-1, -1, 3, 4}, here);  // U+00C0 is a byte
+  BOOST_TEST(t.content.theirs == (std::vector<int64_t>{1, 2, 3, 4}));
+  const auto refusal = [&](int64_t rows) {
+    return message_of<DataError>([&] { tokens_of(spec, rows, {-1, -1, 3, 4}, here); });
+  };
+  BOOST_TEST(refusal(6) == "F has the token \"a\" with the id 6, but the embedding has 6 rows");
+  spec.tokens[2] = "c";
+  BOOST_TEST(refusal(7).starts_with("F has no token for padding, unknown text or"));
+}
+
 BOOST_AUTO_TEST_CASE(specials_come_first) {
   const TokenOrder o = order();
   BOOST_TEST(o.tokens() == (std::vector<std::string>{"<pad>", "<unk>", "<s>", "</s>", "a", "b"}));
@@ -128,7 +152,7 @@ BOOST_AUTO_TEST_CASE(text_and_mapped_tokens) {
   BOOST_TEST(ids[1] == 4);
   v->encode(">>y<< go", ids);
   BOOST_TEST(ids.front() == 5);  // text: the vocabulary has no such tag
-  v->encode("</s>", ids);  // text cannot forge the end
+  v->encode("</s>", ids);        // text cannot forge the end
   BOOST_TEST(std::count(ids.begin(), ids.end(), Vocabulary::eos) == 0);
   BOOST_TEST(v->decode(std::vector<int>{2, 4, 5, 6, 1, 5, 3}) == "go d");
   BOOST_TEST(forbidden_tokens(*v) == (std::vector<int>{Vocabulary::pad, Vocabulary::bos}));
