@@ -30,6 +30,14 @@ tx-train -q --kind decoder --src train --vocab tokenizer.json --preset modern --
 tx-bpe encode -m run text > inside
 expect_same tokens inside
 expect_status 0 tx-decode -m run --beam 1 --max-new 2 train
+# Programs that read SentencePiece models cannot take it; CTranslate2 takes tokens.
+expect_status 1 tx-attn-dump -m run --html page.html --live
+expect_stderr_contains '--live: the vocabulary of run is from a tokenizer.json'
+expect_status 1 tx-convert --to llama -o none run
+expect_stderr_contains 'cannot be converted to Llama: its vocabulary is not a SentencePiece model'
+expect_status 0 tx-convert -q --to ctranslate2 -o ct2 run
+expect_no_file ct2/sentencepiece.model
+grep -qF '"<|end|>"' ct2/*vocabulary.json || fail 'the vocabulary lacks a token'
 # What is not supported is named.
 sed 's/Lowercase/Uppercase/' tokenizer.json > odd.json
 expect_status 1 tx-bpe encode -m odd.json text
