@@ -1,4 +1,7 @@
-// A tokenizer that gives the same ids as Hugging Face's tokenizers for the same description.
+// A tokenizer that gives the same ids as Hugging Face's tokenizers for the same description. Classes
+// of characters are those of PCRE2's and utf8proc's Unicode (14 and 15 in Debian 12), while
+// tokenizers 0.23 has Unicode 16 in expressions, 13 in normal forms and 8 in BERT's and Punctuation's
+// classes: 805 characters that are younger can differ.
 #pragma once
 #include <memory>
 #include <span>

@@ -18,7 +18,11 @@ bool is_composed(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0xCC; });
 }
 
-utf8proc_category_t category_of(char32_t c) { return utf8proc_category(utf8proc_int32_t(c)); }
+template <class... Categories>
+bool is_of(char32_t c, Categories... categories) {
+  const utf8proc_category_t own = utf8proc_category(utf8proc_int32_t(c));
+  return ((own == categories) || ...);
+}
 
 }  // namespace
 
@@ -46,38 +50,24 @@ void append_lower(std::string& text, char32_t c) {
 }
 
 bool is_mark(char32_t c) {
-  const auto category = category_of(c);
-  return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC ||
-         category == UTF8PROC_CATEGORY_ME;
+  return is_of(c, UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_MC, UTF8PROC_CATEGORY_ME);
 }
 
-bool is_nonspacing_mark(char32_t c) { return category_of(c) == UTF8PROC_CATEGORY_MN; }
+bool is_nonspacing_mark(char32_t c) { return is_of(c, UTF8PROC_CATEGORY_MN); }
 
 bool is_format(char32_t c) {
-  const auto category = category_of(c);
-  return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF ||
-         category == UTF8PROC_CATEGORY_CO;
+  return is_of(c, UTF8PROC_CATEGORY_CC, UTF8PROC_CATEGORY_CF, UTF8PROC_CATEGORY_CO);
 }
 
 bool is_word(char32_t c) {
-  switch (category_of(c)) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_MC:
-    case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_PC:
-      return true;
-    default:  // letters in circles and squares, and the joiners
-      return (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) ||
-             (c >= 0x1F150 && c <= 0x1F169) || (c >= 0x1F170 && c <= 0x1F189) || c == 0x200C ||
-             c == 0x200D;
-  }
+  const auto within = [c](char32_t first, char32_t last) { return c >= first && c <= last; };
+  return is_mark(c) ||
+         is_of(c, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LL, UTF8PROC_CATEGORY_LT,
+               UTF8PROC_CATEGORY_LM, UTF8PROC_CATEGORY_LO, UTF8PROC_CATEGORY_ND,
+               UTF8PROC_CATEGORY_NL, UTF8PROC_CATEGORY_PC) ||
+         within(0x200C, 0x200D) ||  // the joiners; letters in circles and squares
+         within(0x24B6, 0x24E9) || within(0x1F130, 0x1F149) || within(0x1F150, 0x1F169) ||
+         within(0x1F170, 0x1F189);
 }
 
 bool ends_cluster(char32_t before, char32_t after, int32_t& state) {

@@ -35,7 +35,9 @@ expect_status 1 tx-attn-dump -m run --html page.html --live
 expect_stderr_contains '--live: the vocabulary of run is from a tokenizer.json'
 expect_status 1 tx-convert --to llama -o none run
 expect_stderr_contains 'cannot be converted to Llama: its vocabulary is not a SentencePiece model'
-expect_status 0 tx-convert -q --to ctranslate2 -o ct2 run
+tx-train -q --src train --tgt train --vocab tokenizer.json --preset tiny --layers 1 --d-model 16 \
+  --heads 2 --d-ff 24 --steps 1 --batch-tokens 64 --threads 1 -o both
+expect_status 0 tx-convert -q --to ctranslate2 -o ct2 both
 expect_no_file ct2/sentencepiece.model
 grep -qF '"<|end|>"' ct2/*vocabulary.json || fail 'the vocabulary lacks a token'
 # What is not supported is named.
