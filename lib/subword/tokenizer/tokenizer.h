@@ -1,7 +1,7 @@
-// A tokenizer that gives the same ids as Hugging Face's tokenizers for the same description. Classes
-// of characters are those of PCRE2's and utf8proc's Unicode (14 and 15 in Debian 12), while
-// tokenizers 0.23 has Unicode 16 in expressions, 13 in normal forms and 8 in BERT's and Punctuation's
-// classes: 805 characters that are younger can differ.
+// A tokenizer that gives the same ids as Hugging Face's tokenizers for the same description. The
+// versions of Unicode differ: in Debian 12 PCRE2 has 14 and utf8proc 15; tokenizers 0.23 has a newer
+// one in expressions, 12 in normal forms and 8 in the classes of BERT and Punctuation. Characters
+// that are not in all of them can have other ids.
 #pragma once
 #include <memory>
 #include <span>
