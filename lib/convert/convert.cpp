@@ -56,10 +56,10 @@ void convert_out(const ConvertOptions& options, const Log& log) {
   try {
     if (options.to == "firefox") {
       program = "Bergamot, the engine of Firefox";
-      write_firefox(directory, model, true);
+      write_firefox(directory, model, options);
     } else if (options.to == "marian" && model.config().decoder_memory == DecoderMemory::ssru) {
       program = "Marian";
-      write_firefox(directory, model, false);
+      write_firefox(directory, model, options);
     } else if (options.to == "marian") {
       program = "MarianMT of Hugging Face";
       write_marian(directory, model, options.max_positions, log);
@@ -104,6 +104,16 @@ void ConvertOptions::describe(Options& options) {
            "unchanged.")
       .range(2, 1 << 20)
       .needs({{"--to", "ctranslate2"}, {"--to", "marian"}, {"--to", "llama"}});
+  options
+      .add("--calibrate", calibration, "FILE",
+           "measure the ranges of activations on a text in the source language",
+           "A thousand lines are enough. Without it, the engine finds the range of each batch, so that "
+           "a translation depends on the other lines of its batch.")
+      .input()
+      .needs({{"--to", "firefox"}});
+  options.add("--shortlist", shortlist, "FILE", "lexical shortlist to write, see tx-shortlist(5)")
+      .input()
+      .needs({{"--to", "firefox"}});
   options
       .add("--source-language", languages.source, "NAME",
            "default source language (multilingual models), such as eng_Latn",

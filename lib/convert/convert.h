@@ -14,6 +14,8 @@ struct ConvertOptions {
   std::string out;           // a model file, or a directory to create
   std::string to = "tx";     // "tx", or the toolkit to write for
   int max_positions = 1024;  // rows of a sinusoid table, where the format needs one
+  std::string calibration;   // a text; "": the ranges of activations are not written
+  std::string shortlist;     // a file; "": none
   LanguageChoice languages;  // stored in the model file as its defaults
   bool quiet = false;
 

@@ -7,6 +7,7 @@
 #include "lib/base/io.h"
 #include "lib/base/log.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/convert/convert.h"
 
 namespace tx {
 
@@ -36,8 +37,9 @@ void write_ctranslate2(OutputDirectory& directory, const ModelReader& model, int
 void write_marian(OutputDirectory& directory, const ModelReader& model, int max_positions,
                   const Log& log);
 
-// Of a recurrent model: for Firefox with `int8`, else for Marian's own programs.
-void write_firefox(OutputDirectory& directory, const ModelReader& model, bool int8);
+// Of a recurrent model, for Firefox or Marian's own programs.
+void write_firefox(OutputDirectory& directory, const ModelReader& model,
+                   const ConvertOptions& options);
 
 void write_llama(OutputDirectory& directory, const ModelReader& model, int max_positions);
 

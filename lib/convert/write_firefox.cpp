@@ -5,9 +5,12 @@
 #include <tuple>
 
 #include "lib/base/error.h"
+#include "lib/convert/calibrate.h"
 #include "lib/convert/families/family.h"
 #include "lib/convert/families/tokens.h"
 #include "lib/convert/output.h"
+#include "lib/search/options.h"
+#include "lib/subword/lexical_table.h"
 #include "lib/subword/subword.h"
 
 namespace tx {
@@ -18,12 +21,6 @@ constexpr uint64_t float_type = 0x404, byte_type = 0x101, intgemm8_type = 0x4101
 constexpr uint64_t align = 256;  // of every item
 
 uint64_t padded(uint64_t bytes) { return (bytes + align - 1) / align * align; }
-
-std::string little(uint64_t value, size_t width) {
-  std::string bytes;
-  for (size_t i = 0; i < width; ++i, value >>= 8) bytes += char(value);
-  return bytes;
-}
 
 template <class T>
 std::string bytes_of(const std::vector<T>& values) {
@@ -47,14 +44,19 @@ std::vector<int> ids_of(const Vocabulary& vocabulary, const std::string& path) {
 
 class FirefoxWriter {
  public:
-  FirefoxWriter(OutputDirectory& directory, const ModelReader& model, bool int8)
-      : directory_(directory), model_(model), config_(model.config()), int8_(int8) {
+  FirefoxWriter(OutputDirectory& directory, const ModelReader& model, const ConvertOptions& options)
+      : directory_(directory),
+        model_(model),
+        config_(model.config()),
+        int8_(options.to == "firefox"),
+        shortlist_(options.shortlist) {
     for (size_t side = 0; side < 2; ++side) {
       const Vocabulary& v = model.vocabularies()[side];
       if (!has_subword_model(v)) refuse("its vocabulary is not a SentencePiece model");
       ids_.push_back(ids_of(v, model.path()));
     }
     if (int8_) check_sizes();
+    if (!options.calibration.empty()) ranges_ = input_ranges(model, options.calibration);
   }
 
   void write() {
@@ -71,13 +73,38 @@ class FirefoxWriter {
       write_atomically(directory_.file(names[side]), subword_model(all[side]));
     std::string text = "relative-paths: true\nmodels: [" + name + "]\nvocabs: [" + names[0] + ", " +
                        names[1] + "]\nnormalize: 0\n";
-    text += int8_ ? "beam-size: 1\ngemm-precision: int8shift\nmini-batch-words: 1000\n"
-                    "max-length-break: 128\nssplit-mode: wrapped_text\nskip-cost: true\n"
+    const std::string precision = ranges_.empty() ? "int8shift" : "int8shiftAlphaAll";
+    text += int8_ ? "beam-size: 1\ngemm-precision: " + precision +
+                        "\nmini-batch-words: 1000\nmax-length-break: 128\n"
+                        "ssplit-mode: wrapped_text\nskip-cost: true\n"
                   : "beam-size: 4\n";
+    if (!shortlist_.empty()) {
+      text += "shortlist: [lex.bin, false]\n";
+      write_atomically(directory_.file("lex.bin"), bytes_of(shortlist()));
+    }
     write_atomically(directory_.file(int8_ ? "config.yml" : "decoder.yml"), text);
   }
 
  private:
+  // As many tokens as tx-decode allows by default. The frequent ones are the list of </s>, with
+  // which every source ends.
+  MarianShortlist shortlist() const {
+    const Vocabularies& all = model_.vocabularies();
+    LexicalTable table = read_lexical_table(shortlist_, all.source(), all.target());
+    table.of_source[Vocabulary::eos] = table.frequent;
+    table.keep_best(0, size_t(SearchOptions().shortlist_best));
+    std::map<int, uint32_t> theirs;
+    for (size_t id = 0; id < ids_[1].size(); ++id) theirs[ids_[1][id]] = uint32_t(id);
+    MarianShortlist out;
+    for (const int source : ids_[0]) {
+      std::vector<uint32_t>& list = out.best.emplace_back();
+      if (source == Vocabulary::eos) list.push_back(theirs.at(Vocabulary::eos));
+      for (const LexicalTable::Entry& e : table.of_source[size_t(source)])
+        if (const auto at = theirs.find(e.token); at != theirs.end()) list.push_back(at->second);
+    }
+    return out;
+  }
+
   struct Item {
     std::string name;
     uint64_t type = float_type;
@@ -150,9 +177,20 @@ class FirefoxWriter {
     });
   }
 
+  // The multiplier of the inputs of a product. Of the output it has a second name, which Bergamot
+  // looks for if there is a shortlist.
+  void add_multiplier(std::string matrix, float range) {
+    const std::vector<float> value = {range > 0 ? 127 / range : 1};
+    if (!matrix.starts_with("encoder_l") && !matrix.starts_with("decoder_l"))
+      add_vector("none_QuantMultA", value);
+    add_vector(std::move(matrix) + "_QuantMultA", value);
+  }
+
   void add_weights() {
     const bool pre = config_.pre_norm();
+    std::string first;  // of joined weights
     for (const ParameterEntry& e : model_.table()) {
+      if (!e.joined) first = e.name;
       if (e.name == "embedding.weight")
         add_matrix("Wemb", e, &ids_[1]);
       else if (e.name == "encoder.embedding.weight")
@@ -167,6 +205,8 @@ class FirefoxWriter {
         add_vector(marian_name(e.name, pre), floats(e, nullptr));
       else
         add_matrix(marian_name(e.name, pre), e, nullptr);
+      if (const auto range = ranges_.find(first); range != ranges_.end() && !e.vector)
+        add_multiplier(items_.back().name, range->second);
       if (!e.vector && e.name.find("attn.") != std::string::npos && !config_.attention_bias) {
         const std::string bias = e.name.substr(0, e.name.size() - 6) + "bias";
         add_vector(marian_name(bias, pre), std::vector<float>(size_t(e.rows)));
@@ -253,17 +293,18 @@ class FirefoxWriter {
   }
 
   void write_items(Writer& out) const {
-    std::string head = little(1, 8) + little(items_.size(), 8), names, shapes;
+    std::string head = little_endian_bytes(1, 8) + little_endian_bytes(items_.size(), 8), names,
+                shapes;
     for (const Item& item : items_) {
       for (const uint64_t n :
            {uint64_t(item.name.size() + 1), item.type, uint64_t(item.shape.size()), item.bytes})
-        head += little(n, 8);
+        head += little_endian_bytes(n, 8);
       names += item.name + std::string(1, '\0');
-      for (const int64_t d : item.shape) shapes += little(uint64_t(d), 4);
+      for (const int64_t d : item.shape) shapes += little_endian_bytes(uint64_t(d), 4);
     }
     head += names + shapes;
     const uint64_t gap = padded(head.size() + 8) - head.size() - 8;
-    out.write(head + little(gap, 8) + std::string(gap, '\0'));
+    out.write(head + little_endian_bytes(gap, 8) + std::string(gap, '\0'));
     for (const Item& item : items_) {
       std::string data = item.read();
       data.resize(item.bytes, '\0');
@@ -275,7 +316,9 @@ class FirefoxWriter {
   const ModelReader& model_;
   const ModelConfig& config_;
   bool int8_;
-  std::vector<std::vector<int>> ids_;  // of each side: ours, for each of theirs
+  std::string shortlist_;                // a file, or ""
+  std::map<std::string, float> ranges_;  // of inputs; empty: not measured
+  std::vector<std::vector<int>> ids_;    // of each side: ours, for each of theirs
   std::vector<Item> items_;
 };
 
@@ -304,9 +347,10 @@ void check_marian_can_compute(const ModelReader& model, const std::string& progr
 
 }  // namespace
 
-void write_firefox(OutputDirectory& directory, const ModelReader& model, bool int8) {
-  check_marian_can_compute(model, int8 ? "Firefox's format" : "Marian");
-  FirefoxWriter(directory, model, int8).write();
+void write_firefox(OutputDirectory& directory, const ModelReader& model,
+                   const ConvertOptions& options) {
+  check_marian_can_compute(model, options.to == "firefox" ? "Firefox's format" : "Marian");
+  FirefoxWriter(directory, model, options).write();
 }
 
 }  // namespace tx

@@ -203,6 +203,8 @@ Parameter Parameters::get(const std::string& name, int count) {
   p.written = written_[first].get();
   p.split = e.split;
   p.ranks = shard_.ranks;
+  if (const auto observer = observers_.find(first); observer != observers_.end())
+    p.observer = &observer->second;
   const auto packed = prepared_.find({first, count});
   if (read_only_) {
     p.value = packed == prepared_.end() ? matrix(nullptr, dtype_, rows, e.cols) : packed->second;
@@ -234,6 +236,12 @@ Matrix Parameters::read_only(size_t first, int64_t rows) const {
   if (e.vector) return read_only_->vectors.columns(e.offset - vectors_from_, rows);
   const auto found = read_only_->tables.find(first);
   return found == read_only_->tables.end() ? Matrix{} : found->second;
+}
+
+void Parameters::observe_inputs(
+    const std::function<void(const std::string& name, Matrix input)>& observer) {
+  for (size_t i = 0; i < table_.size(); ++i)
+    observers_[i] = [observer, name = table_[i].name](Matrix input) { observer(name, input); };
 }
 
 void Parameters::prepare_inference() {

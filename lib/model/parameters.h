@@ -103,7 +103,10 @@ class Parameters {
   // Contributions to the gradient of a table entry so far; joined entries count at the first.
   int written(size_t entry) const { return *written_[entry]; }
   void refresh_bf16_weights();  // rounds the fp32 weights to the bf16 weights
-  void prepare_inference();     // packs weights for matmul_invariant; later calls repack in place
+  // From now on, get() returns weights whose products call `observer` with the name of the weight
+  // (of joined ones the first) and their input.
+  void observe_inputs(const std::function<void(const std::string& name, Matrix input)>& observer);
+  void prepare_inference();  // packs weights for matmul_invariant; later calls repack in place
 
   // `count` table entries from `name` on as one (sum of rows, cols) matrix, or (1, sum) vector.
   Parameter get(const std::string& name, int count = 1);
@@ -150,6 +153,7 @@ class Parameters {
   std::map<std::string, size_t> index_;
   std::vector<std::unique_ptr<int>> written_;
   std::map<std::pair<size_t, int>, Matrix> prepared_;
+  std::map<size_t, std::function<void(Matrix)>> observers_;  // by index in the table
   DType dtype_;
   bool int8_ = false, planned_ = false;
   int64_t elements_ = 0, vectors_from_ = 0;

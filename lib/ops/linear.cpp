@@ -6,6 +6,7 @@ namespace tx {
 
 void forward_product(Context& context, const Tensor& x, const Parameter& w, const Parameter& bias,
                      Activation activation, const Tensor& y) {
+  if (w.observer) context.run([&](auto&) { (*w.observer)(x.value()); });
   if (w.value.prepared) {
     context.run([&](auto& k) {
       k.matmul_invariant(x.value(), w.value, bias.value, activation, y.value());

@@ -76,6 +76,7 @@ struct Parameter {
   Matrix rounded;          // of a vector, with bf16 weights: its bf16 copy; else empty
   Split split = Split::none;
   Communicator* ranks = nullptr;  // those that hold its shards; null: not sharded
+  const std::function<void(Matrix)>* observer = nullptr;  // of inputs of products; or null
   explicit operator bool() const { return value.rows > 0; }
 };
 

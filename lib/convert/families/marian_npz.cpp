@@ -216,7 +216,8 @@ class MarianNpz {
   }
 
   // Marian keeps the order of a list, not its probabilities: the n-th has 1 / n. Its own search
-  // adds the first tokens of the vocabulary, the most frequent, to every list.
+  // adds the first tokens of the vocabulary, the most frequent, to every list; and every source
+  // ends with </s>.
   LexicalTable shortlist() const {
     const MappedFile file(in_.shortlist);
     const MarianShortlist theirs =
@@ -233,7 +234,9 @@ class MarianNpz {
     for (size_t source = 0; source < theirs.best.size(); ++source) {
       const int own = orders_[0].id(int64_t(source));
       if (own < 0) throw DataError(in_.shortlist + " has ids that the vocabulary lacks");
-      for (const uint32_t id : theirs.best[source]) add(table.of_source[size_t(own)], id);
+      std::vector<LexicalTable::Entry>& list =
+          own == Vocabulary::eos ? table.frequent : table.of_source[size_t(own)];
+      for (const uint32_t id : theirs.best[source]) add(list, id);
     }
     return table;
   }

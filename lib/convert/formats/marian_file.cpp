@@ -4,6 +4,7 @@
 // and is transposed unless it is the embedding. Shortlists: eight-byte magic, checksum, first,
 // best, number of offsets, number of ids; the offsets, u64, one for each source token and the end;
 // the ids, u32.
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -88,7 +89,31 @@ class BinReader {
 
 constexpr uint64_t shortlist_magic = 0xF11A48D5013417F5;
 
+// Of the words after the magic and this sum; less than a word at the end does not count.
+uint64_t shortlist_checksum(std::string_view bytes) {
+  uint64_t sum = 0;
+  for (uint64_t i = 16; i + 8 <= bytes.size(); i += 8)
+    sum ^= little_endian(bytes.substr(i), 8) + 0x9e3779b9 + (sum << 6) + (sum >> 2);
+  return sum;
+}
+
 }  // namespace
+
+std::string bytes_of(const MarianShortlist& shortlist) {
+  std::string offsets, ids;
+  uint64_t count = 0, most = 0;
+  for (const std::vector<uint32_t>& list : shortlist.best) {
+    offsets += little_endian_bytes(count, 8);
+    for (const uint32_t id : list) ids += little_endian_bytes(id, 4);
+    count += list.size(), most = std::max<uint64_t>(most, list.size());
+  }
+  offsets += little_endian_bytes(count, 8);
+  std::string bytes = little_endian_bytes(shortlist_magic, 8) + std::string(8, '\0');
+  for (const uint64_t n : {shortlist.first, most, uint64_t(offsets.size() / 8), count})
+    bytes += little_endian_bytes(n, 8);
+  bytes += offsets + ids;
+  return bytes.replace(8, 8, little_endian_bytes(shortlist_checksum(bytes), 8));
+}
 
 bool is_marian_bin(std::string_view bytes) {
   return bytes.size() >= 8 && little_endian(bytes, 8) == 1;
@@ -109,9 +134,7 @@ MarianShortlist parse_marian_shortlist(std::string_view bytes, const std::string
   const uint64_t offsets = word(4), ids = word(5), most = bytes.size();
   if (offsets > most / 8 || ids > most / 4 || 48 + 8 * offsets + 4 * ids != most)
     damaged("its size is not what its header says");
-  uint64_t sum = 0;
-  for (uint64_t i = 2; i < most / 8; ++i) sum ^= word(i) + 0x9e3779b9 + (sum << 6) + (sum >> 2);
-  if (sum != word(1)) damaged("its checksum is wrong");
+  if (shortlist_checksum(bytes) != word(1)) damaged("its checksum is wrong");
   for (uint64_t source = 0; source + 1 < offsets; ++source) {
     const uint64_t begin = word(6 + source), end = word(7 + source);
     if (begin > end || end > ids) damaged("its lists overlap");

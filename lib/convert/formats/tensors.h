@@ -78,6 +78,13 @@ class ByteReader {
   const char* what_;
 };
 
+// The reverse.
+inline std::string little_endian_bytes(uint64_t value, size_t width) {
+  std::string bytes;
+  for (size_t i = 0; i < width; ++i, value >>= 8) bytes += char(value);
+  return bytes;
+}
+
 // The array in an .npy file (versions 1 to 3), a view into `bytes`. DataError that begins with
 // `where`: damaged, or elements other than little-endian numbers. Nothing is unpickled.
 ForeignTensor parse_npy(std::string_view bytes, const std::string& where);
@@ -115,6 +122,7 @@ struct MarianShortlist {
   std::vector<std::vector<uint32_t>> best;
 };
 MarianShortlist parse_marian_shortlist(std::string_view bytes, const std::string& where);
+std::string bytes_of(const MarianShortlist& shortlist);
 
 class Pickle;
 

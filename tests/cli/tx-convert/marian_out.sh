@@ -61,6 +61,27 @@ expect_stdout_contains 'decoder.layers.0.recurrence.in_proj.weight         64 x 
 expect_status 0 tx-convert -q --to firefox -o again3 eight.safetensors
 cmp -l three/model.intgemm8.bin again3/model.intgemm8.bin > bytes || true  # multipliers are rounded
 [ "$(wc -l < bytes)" -le 16 ] || fail "whole numbers differ: $(cat bytes)"
+# With a text, each matrix of a product has the multiplier of its inputs, and the output a second
+# one; with a shortlist there is lex.bin. Neither changes the weights.
+tx-attn-dump -m student --align --words --tgt train.tgt train.src > links
+tx-bpe shortlist -q -m student --src train.src --tgt train.tgt --links links --first 20 --best 5 -o list
+expect_status 0 tx-convert -q --to firefox --calibrate train.src --shortlist list -o full student
+grep -qx 'gemm-precision: int8shiftAlphaAll' full/config.yml || fail 'config.yml ignores the ranges'
+grep -qx 'shortlist: \[lex.bin, false\]' full/config.yml || fail 'config.yml ignores the shortlist'
+matrices=$(tx-decode -m eight.safetensors --describe | grep -c ' x .* int8 ')
+multipliers=$(tr '\0' '\n' < full/model.intgemm8.bin | grep -a -c '_QuantMultA$')
+[ "$multipliers" -eq $((matrices + 1)) ] || fail "$multipliers multipliers of $matrices matrices"
+expect_status 0 tx-convert -q -o full.safetensors full
+expect_same eight.safetensors full.safetensors
+for files in 'eight.safetensors --shortlist list' 'full.safetensors --shortlist full.shortlist'; do
+  # shellcheck disable=SC2086
+  tx-decode -q -m $files < train.src > "${files%%.*}.out"
+done
+expect_same eight.out full.out
+printf '\n' > blank
+expect_status 1 tx-convert --to firefox --calibrate blank -o none student
+expect_stderr_contains 'tx-convert: blank has no text'
+expect_no_file none
 bin plain --norm-position pre --activation silu --tie none
 expect_status 0 tx-convert -q --to marian -o pre_own plain
 expect_status 0 tx-convert -q -o pre_back.safetensors pre_own

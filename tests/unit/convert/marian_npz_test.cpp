@@ -235,6 +235,9 @@ BOOST_AUTO_TEST_CASE(binary_shortlists) {
   const MarianShortlist list = parse_marian_shortlist(bytes, "F");
   BOOST_TEST(list.first == 2U);
   BOOST_TEST((list.best == std::vector<std::vector<uint32_t>>{{}, {7, 5}}));
+  MarianShortlist odd = list;  // its ids do not fill a word
+  odd.best.push_back({3});
+  BOOST_TEST((parse_marian_shortlist(bytes_of(odd), "F").best == odd.best));
   for (size_t at = 0; at < bytes.size(); ++at) {
     std::string changed = bytes;
     changed[at] = char(changed[at] ^ 0x10);
