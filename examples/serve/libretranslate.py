@@ -23,6 +23,8 @@ class Refused(Exception):
 async def read_request(reader):
     request, headers = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n", 1)
     method, path, _ = request.split(" ")
+    if path == "/detect":
+        raise Refused(404, "languages are not detected: name the source")
     if METHODS.get(path) != method:
         raise Refused(405 if path in METHODS else 404, "use POST /translate or GET /languages")
     headers = email.message_from_string(headers)

@@ -26,9 +26,9 @@ import json, os, signal, subprocess, sys, time, urllib.error, urllib.request
 port, service, nbest = map(int, sys.argv[1:])
 wanted = [[o["text"] for o in json.loads(line)["nbest"]] for line in open("wanted")]
 
-def ask(q, **more):
+def ask(q, path="translate", **more):
     body = json.dumps({"q": q, "source": "en", "target": "de", **more}).encode()
-    request = urllib.request.Request(f"http://127.0.0.1:{port}/translate", body,
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/{path}", body,
                                      {"Content-Type": "application/json"})
     try:
         return json.load(urllib.request.urlopen(request, timeout=20))
@@ -41,6 +41,7 @@ def check(got, right):
 check(ask("w9"), {"translatedText": wanted[1][0]})
 check(ask("w9", alternatives=0), {"translatedText": wanted[1][0]})
 check(ask("w9", alternatives="x"), (400, "alternatives must be a number of 0 or more"))
+check(ask("w9", "detect"), (404, "languages are not detected: name the source"))
 if nbest == 1:
     check(ask("w9", alternatives=2),
           (400, "alternatives need a service started with -- --nbest N"))
