@@ -14,6 +14,7 @@ void keep(std::vector<LexicalTable::Entry>& entries, size_t count) {
   const auto better = [](const LexicalTable::Entry& a, const LexicalTable::Entry& b) {
     return a.probability != b.probability ? a.probability > b.probability : a.token < b.token;
   };
+  if (entries.size() <= count && std::is_sorted(entries.begin(), entries.end(), better)) return;
   const size_t kept = std::min(count, entries.size());
   std::partial_sort(entries.begin(), entries.begin() + ptrdiff_t(kept), entries.end(), better);
   entries.resize(kept);
