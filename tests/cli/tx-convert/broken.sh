@@ -54,7 +54,7 @@ rm out
 golden=$TX_SOURCE/tests/golden/llama
 restore
 broken <<'END'
-rm f/tokenizer.model => f has no vocabulary: neither tokenizer.model nor tokenizer.json
+rm f/tokenizer.model f/tokenizer.json => f has no vocabulary: neither tokenizer.model nor tokenizer.json
 mv f/tokenizer.model f/tokenizer.json => f/tokenizer.json: not valid JSON
 shorten tokenizer.model 300 => f/tokenizer.model
 edit config.json 's/"vocab_size": [0-9]*/"vocab_size": 270/' => f/tokenizer.model has

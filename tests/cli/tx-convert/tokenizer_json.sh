@@ -15,7 +15,7 @@ expect_status 0 tx-convert -q -o model.safetensors llama
 expect_same model.safetensors both.safetensors  # tokenizer.model comes first
 rm llama/tokenizer.model
 expect_status 1 tx-convert -o none llama
-expect_stderr_contains 'llama has neither tokenizer.model nor tokenizer.json'
+expect_stderr_contains 'llama has no vocabulary: neither tokenizer.model nor tokenizer.json'
 cp "$llama/tokenizer.json" llama
 expect_status 0 tx-convert -q -o m llama
 expect_status 0 tx-decode -m m --precision fp32 --perplexity "$llama/prompts"
