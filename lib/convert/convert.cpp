@@ -2,6 +2,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
+#include "lib/base/utf8.h"
 #include "lib/checkpoint/model_file.h"
 #include "lib/convert/families/family.h"
 #include "lib/convert/output.h"
@@ -43,8 +44,11 @@ void convert_in(const ConvertOptions& options, const Log& log) {
   Vocabularies& vocabularies = model.content.vocabularies;
   vocabularies = stated_languages(vocabularies, options.languages, options.input);
   if (model.shortlist) write_shortlist(options, model, log);
+  const Json package = model.content.provenance.value("package", Json::object());
+  const Json licence = package.value("license", Json());
   write_model(options.out, std::move(model.content));
-  log.info("wrote " + options.out + ", converted from " + model.what);
+  log.info("wrote " + options.out + ", converted from " + model.what +
+           (licence.is_string() ? "; its licence: " + printable(licence.get<std::string>()) : ""));
 }
 
 void convert_out(const ConvertOptions& options, const Log& log) {
@@ -107,7 +111,8 @@ void ConvertOptions::describe(Options& options) {
   options
       .add("--calibrate", calibration, "FILE",
            "measure the ranges of activations on a text in the source language",
-           "A thousand lines are enough. Without it, the engine finds the range of each batch, so that "
+           "A thousand lines are enough. Without it, the engine finds the range of each batch, so "
+           "that "
            "a translation depends on the other lines of its batch.")
       .input()
       .needs({{"--to", "firefox"}});

@@ -21,8 +21,14 @@ std::string sample() {
   keys += text("numbers") + number(9, 4) + number(6, 4) + number(1, 8) + number(0x3F800000, 4);
   keys += text("flag") + number(7, 4) + number(1, 1) + text("long") + number(11, 4) + number(9, 8);
   std::string tensors, data;
-  for (const auto& [type, bytes] : {std::pair{0, 1024}, {1, 512}, {30, 512}, {2, 144}, {3, 160},
-                                    {8, 272}, {12, 144}, {14, 210}}) {
+  for (const auto& [type, bytes] : {std::pair{0, 1024},
+                                    {1, 512},
+                                    {30, 512},
+                                    {2, 144},
+                                    {3, 160},
+                                    {8, 272},
+                                    {12, 144},
+                                    {14, 210}}) {
     tensors += text("t" + std::to_string(type)) + number(2, 4) + number(256, 8) + number(1, 8) +
                number(uint64_t(type), 4) + number(data.size(), 8);
     for (int i = 0; i < bytes; ++i) data += char(i * 7);

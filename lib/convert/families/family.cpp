@@ -1,7 +1,10 @@
 #include "lib/convert/families/family.h"
 
+#include <sstream>
+
 #include "lib/base/error.h"
 #include "lib/base/io.h"
+#include "lib/base/utf8.h"
 #include "lib/checkpoint/transfer.h"
 #include "lib/convert/families/marian_npz_files.h"
 #include "lib/convert/families/tokens.h"
@@ -20,6 +23,19 @@ std::string replaced(std::string name, const std::pair<const char*, const char*>
     return name.replace(at, std::string(from).size(), to);
   }
   return name;
+}
+
+// The licence that the model's README.md states between lines of "---"; "": none.
+std::string stated_licence(const std::string& directory) {
+  const std::string path = directory + "/README.md", key = "license:";
+  if (!file_exists(path)) return "";
+  std::istringstream text(read_regular_file(path, int64_t(1) << 24));
+  std::string line;
+  if (!std::getline(text, line) || !line.starts_with("---")) return "";
+  while (std::getline(text, line) && !line.starts_with("---"))
+    if (line.starts_with(key))
+      return std::string(trimmed(std::string_view(line).substr(key.size())));
+  return "";
 }
 
 }  // namespace
@@ -133,6 +149,8 @@ ForeignModel import_model(const std::string& directory) {
   ForeignModel model = family->second.import(directory, settings);
   model.warnings.insert(model.warnings.begin(), settings.warnings().begin(),
                         settings.warnings().end());
+  if (const std::string licence = stated_licence(directory); !licence.empty())
+    model.content.provenance["package"] = Json{{"license", licence}};
   if (!settings.defaults().empty()) model.content.provenance["defaults"] = settings.defaults();
   return model;
 }

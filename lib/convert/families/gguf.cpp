@@ -78,6 +78,9 @@ class Gguf {
     files.weights = weights;
     files.config = parse_json(to_text(config(*weights)), path_);  // whole numbers without sign
     files.interleaved = kind_ == "llama";
+    for (const char* key : {"name", "license"})
+      if (const std::string text = text_or(std::string("general.") + key, ""); !text.empty())
+        files.about[key] = text;
     const std::string model = keys_.text("tokenizer.ggml.model");
     if (model == "llama")
       files.sentencepiece = sentencepiece();

@@ -326,7 +326,10 @@ ForeignModel import_llama(const std::string& directory, const ModelSettings& set
 ForeignModel import_gguf(const std::string& path) {
   LlamaFiles files = read_gguf(path);
   const ModelSettings settings(path, files.config, 0, ModelSettings::Text::raw);
-  return Llama(std::move(files), settings).import();
+  const Json about = files.about;
+  ForeignModel model = Llama(std::move(files), settings).import();
+  if (!about.empty()) model.content.provenance["package"] = about;
+  return model;
 }
 
 }  // namespace tx

@@ -16,7 +16,8 @@ struct LlamaFiles {
   std::string sentencepiece;  // the bytes of tokenizer.model, or empty: then
   Json tokenizer;             // as in tokenizer.json
   std::shared_ptr<const ForeignTensors> weights;  // with the names of Hugging Face
-  bool interleaved = false;  // neighbouring rows of queries and keys rotate together
+  Json about = Json::object();  // what a GGUF file says of itself: its name and licence
+  bool interleaved = false;     // neighbouring rows of queries and keys rotate together
 };
 
 // The content of a GGUF file. DataError: damaged, or what tx does not support.

@@ -9,6 +9,7 @@
 #include "lib/base/utf8.h"
 #include "lib/search/engine/continuation.h"
 #include "lib/search/lines/open_end.h"
+#include "lib/subword/mapped.h"
 #include "lib/subword/token_lines.h"
 #include "lib/subword/word_groups.h"
 
@@ -35,7 +36,7 @@ std::string with_masks_as(std::string_view name, std::string text) {
 // its own name of it.
 std::vector<int> masked_ids(std::string_view text, const Vocabulary& vocabulary) {
   std::vector<int> ids, part;
-  if (vocabulary.mapped()) {
+  if (vocabulary.mapped() && has_tokenizer(*vocabulary.mapped())) {
     if (is_blank(text)) return ids;
     vocabulary.encode(with_masks_as(vocabulary.token(mask_token), std::string(text)), ids);
     return ids;

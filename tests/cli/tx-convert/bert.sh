@@ -39,7 +39,11 @@ cp -r "$TX_SOURCE/tests/golden/bert" listed
 tr ',{' '\n\n' < listed/tokenizer.json | sed -n 's/.*"\(.*\)": *\([0-9][0-9]*\)\(}.*\)*$/\2 \1/p' |
   grep -v '^[0-9]* \(id\|type_id\|max_\)' | sort -n -u | cut -d ' ' -f 2 > listed/vocab.txt
 rm listed/tokenizer.json
-expect_status 0 tx-convert -q -o listed.safetensors listed
+printf '%s\n' --- 'language: en' 'license: mit' --- 'license: none' > listed/README.md
+expect_status 0 tx-convert -o listed.safetensors listed
+expect_stderr_contains '(--embed mean); its licence: mit'
+expect_status 0 tx-decode -m listed.safetensors --describe
+expect_stdout_contains 'license: mit'
 expect_status 0 tx-decode -m listed.safetensors --precision fp32 --embed mean listed/lines
 last_stdout > vectors
 within vectors listed/vectors
