@@ -34,7 +34,7 @@ std::string sample() {
     for (int i = 0; i < bytes; ++i) data += char(i * 7);
     data.resize((data.size() + 31) / 32 * 32);
   }
-  std::string file = "GGUF" + number(3, 4) + number(8, 8) + number(5, 8) + keys + tensors;
+  std::string file = "GGUF" + number(3, 4) + number(8, 8) + number(6, 8) + keys + tensors;
   file.resize((file.size() + 31) / 32 * 32);
   return file + data;
 }
