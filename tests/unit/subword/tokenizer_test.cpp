@@ -67,6 +67,14 @@ BOOST_AUTO_TEST_CASE(merges_are_applied_by_rank_from_left_to_right) {
     wanted.insert(wanted.end(), {3, 5});
   }
   BOOST_TEST(ids_of(bpe(), line) == wanted);
+  Json json = bpe();
+  json["model"]["vocab"]["aa"] = 8u;
+  json["model"]["merges"].push_back("a a");
+  for (const size_t pairs : {1, 50}) {  // of the same rank, the leftmost
+    wanted.assign(pairs, 8);
+    wanted.push_back(1);
+    BOOST_TEST(ids_of(json, std::string(2 * pairs + 1, 'a')) == wanted);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(added_tokens_are_found_first) {
