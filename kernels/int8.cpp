@@ -38,6 +38,24 @@ void quantise_group(const WeightRows& w, int64_t group, uint8_t* to, float* scal
   }
 }
 
+void fix_inputs(Int8Weights& w, float* memory) {
+  w.fixed = {};
+  if (w.input_factor == 0) return;
+  w.fixed = {reinterpret_cast<int32_t*>(memory), memory + w.rows, memory + 2 * w.rows};
+  for (int64_t row = 0; row < w.rows; row++) {
+    const uint8_t* from =
+        w.groups + row / kInt8Group * int8_group_bytes(w.cols) + row % kInt8Group * 4;
+    int32_t sum = 0;
+    for (int64_t i = 0; i < w.cols; i++) sum += from[i / 4 * 4 * kInt8Group + i % 4] - 128;
+    const bool padding = w.scales[row] == 0;
+    const float a = w.input_factor, b = w.factors ? w.factors[row] : 1 / w.scales[row];
+    const float back = -((127 / a) * (127 / b)) / 127;
+    w.fixed.starts[row] = 127 * sum;
+    w.fixed.factors[row] = padding ? 0 : 1 / (a * b);
+    w.fixed.shifts[row] = padding ? 0 : float(sum) * back;
+  }
+}
+
 void restore_row(const Int8Weights& w, int64_t output, float* to) {
   const uint8_t* from =
       w.groups + output / kInt8Group * int8_group_bytes(w.cols) + output % kInt8Group * 4;

@@ -33,12 +33,13 @@ TX_INLINE int32_t rounded(float x) {
 }
 
 // q of x; returns their sum. A factor of 0 gives zeros even where x is not finite.
-template <class T>
+template <class T, bool Clamp>
 TX_CLONES int32_t quantise(const T* x, int64_t n, float factor, int8_t* q) {
   int32_t sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (int64_t i = 0; i < n; i++) {
-    const float value = load(x[i]) * factor;
+    float value = load(x[i]) * factor;
+    if (Clamp) value = std::min(std::max(value, -127.0f), 127.0f);
     const int32_t r = factor == 0 ? 0 : rounded(value);
     q[i] = int8_t(r);
     sum += r;
@@ -75,13 +76,18 @@ TX_CLONES void split_quads(char* row, int64_t quads) {
 }
 
 template <class T>
-void quantise_row(const Matrix& x, int64_t i, const Rows& to, bool split) {
+void quantise_row(const Matrix& x, int64_t i, const Rows& to, bool split, float input_factor) {
   const T* from = x.row<const T>(i);
   char* const row = to.q + i * to.step;
   int8_t* const q = reinterpret_cast<int8_t*>(split ? row + to.step / 2 : row);
-  const Int8Scale s = int8_scale(largest(from, x.cols));
-  to.scales[i] = s.scale;
-  const int32_t sum = quantise(from, x.cols, s.factor, q);
+  int32_t sum;
+  if (input_factor > 0) {
+    sum = quantise<T, true>(from, x.cols, input_factor, q);
+  } else {
+    const Int8Scale s = int8_scale(largest(from, x.cols));
+    to.scales[i] = s.scale;
+    sum = quantise<T, false>(from, x.cols, s.factor, q);
+  }
   to.starts[i] = split ? 0 : -128 * sum;
   std::fill(q + x.cols, reinterpret_cast<int8_t*>(row) + to.step, int8_t(0));
   if (split) split_quads(row, to.step / 8);
@@ -93,6 +99,18 @@ TX_CLONES void finish(const int32_t* sums, int64_t columns, float scale, const f
   const float min = relu ? 0 : -std::numeric_limits<float>::infinity();
   for (int64_t j = 0; j < columns; j++) {
     const float value = float(sums[j]) * (scale * scales[j]) + (bias ? bias[j] : 0);
+    store(y[j], value < min ? min : value);
+  }
+}
+
+template <class T>
+TX_CLONES void finish_fixed(const int32_t* sums, int64_t columns, const int32_t* starts,
+                            const float* factors, const float* shifts, const float* bias, bool relu,
+                            T* y) {
+  const float min = relu ? 0 : -std::numeric_limits<float>::infinity();
+  for (int64_t j = 0; j < columns; j++) {
+    const float shift = shifts[j] + (bias ? bias[j] : 0);
+    const float value = float(sums[j] + starts[j]) * factors[j] + shift;
     store(y[j], value < min ? min : value);
   }
 }
@@ -117,9 +135,16 @@ void panel(const Int8Product& p, const Rows& x, const Int8Micro& m, int64_t firs
       m.tiles(left, rows, right, groups, tile);
     else
       m.block[rows - 1][groups - 1](left, right, tile);
-    for (int64_t r = 0; r < rows; r++)
-      finish(tile + r * groups * kInt8Group, columns, x.scales[row + r], p.w.scales + column, bias,
-             p.relu, p.y.row<T>(row + r) + column);
+    for (int64_t r = 0; r < rows; r++) {
+      const int32_t* sums = tile + r * groups * kInt8Group;
+      T* const y = p.y.row<T>(row + r) + column;
+      const FixedInputs& f = p.w.fixed;
+      if (f.starts)
+        finish_fixed(sums, columns, f.starts + column, f.factors + column, f.shifts + column, bias,
+                     p.relu, y);
+      else
+        finish(sums, columns, x.scales[row + r], p.w.scales + column, bias, p.relu, y);
+    }
     done += rows;
   }
 }
@@ -136,7 +161,7 @@ void all(const Int8Product& p, const Int8Micro& m, int threads) {
 #pragma omp parallel num_threads(threads) if (threads > 1 && panels * chunks > 1)
   {
 #pragma omp for schedule(static)
-    for (int64_t i = 0; i < p.x.rows; i++) quantise_row<X>(p.x, i, rows, m.split);
+    for (int64_t i = 0; i < p.x.rows; i++) quantise_row<X>(p.x, i, rows, m.split, p.w.input_factor);
 #pragma omp for schedule(static)
     for (int64_t i = 0; i < panels * chunks; i++) {
       const int64_t first = i / panels * size;

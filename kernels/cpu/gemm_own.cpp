@@ -85,9 +85,13 @@ Matrix packed_matrix(Buffer memory, DType dtype, int64_t rows, int64_t cols) {
   return m;
 }
 
+// Bytes of Int8Weights::fixed.
+int64_t fixed_bytes(float input_factor, int64_t rows) { return input_factor > 0 ? 12 * rows : 0; }
+
 Matrix pack_int8(const WeightRows& from, int threads) {
   const int64_t groups = int8_groups(from.rows), bytes = int8_group_bytes(from.cols);
-  Buffer memory = packed_memory(size_t(groups * bytes + from.rows * 4));
+  Buffer memory = packed_memory(
+      size_t(groups * bytes + from.rows * 4 + fixed_bytes(from.input_factor, from.rows)));
   auto* data = reinterpret_cast<uint8_t*>(weights_of(memory));
   auto* scales = reinterpret_cast<float*>(data + groups * bytes);
   FirstError failure;
@@ -95,7 +99,9 @@ Matrix pack_int8(const WeightRows& from, int threads) {
   for (int64_t g = 0; g < groups; g++)
     failure.run([&] { quantise_group(from, g, data + g * bytes, scales + g * kInt8Group); });
   failure.rethrow();
-  packed_of(memory).int8 = {data, scales, from.rows, from.cols};
+  Int8Weights& w = packed_of(memory).int8;
+  w = {data, scales, from.rows, from.cols, from.input_factor};
+  fix_inputs(w, scales + from.rows);
   return packed_matrix(std::move(memory), DType::f32, from.rows, from.cols);
 }
 
@@ -135,8 +141,9 @@ Matrix pack(const WeightRows& from, DType dtype, Isa isa, int threads) {
 
 Matrix attach(const Int8Weights& weights) {
   TX_ASSERT(reinterpret_cast<uintptr_t>(weights.groups) % 64 == 0);
-  Buffer memory = packed_memory(0);
+  Buffer memory = packed_memory(size_t(fixed_bytes(weights.input_factor, weights.rows)));
   packed_of(memory).int8 = weights;
+  fix_inputs(packed_of(memory).int8, reinterpret_cast<float*>(weights_of(memory)));
   return packed_matrix(std::move(memory), DType::f32, weights.rows, weights.cols);
 }
 
@@ -197,13 +204,23 @@ Packed& room_for(Matrix& picked, size_t bytes) {
 void pick_int8(const Int8Weights& from, const int32_t* rows, int64_t count, Matrix& picked,
                int threads) {
   const int64_t bytes = int8_group_bytes(from.cols), all = int8_groups(count) * bytes;
-  Packed& packed = room_for(picked, size_t(all + count * 4));
+  Packed& packed =
+      room_for(picked, size_t(all + count * 4 + fixed_bytes(from.input_factor, count)));
   char* to = reinterpret_cast<char*>(&packed + 1);
   auto* scales = reinterpret_cast<float*>(to + all);
   const Lanes lanes{reinterpret_cast<const char*>(from.groups), to, bytes, kInt8Group};
   pick_panels(lanes, rows, count, 0x80808080u, threads);  // zeros, see kernels/int8.h
   for (int64_t i = 0; i < count; i++) scales[i] = from.scales[rows[i]];
-  packed.int8 = {reinterpret_cast<uint8_t*>(to), scales, count, from.cols};
+  Int8Weights& w = packed.int8;
+  w = {reinterpret_cast<uint8_t*>(to), scales, count, from.cols, from.input_factor};
+  if (from.input_factor == 0) return;
+  float* const all_fixed = scales + count;
+  w.fixed = {reinterpret_cast<int32_t*>(all_fixed), all_fixed + count, all_fixed + 2 * count};
+  for (int64_t i = 0; i < count; i++) {
+    w.fixed.starts[i] = from.fixed.starts[rows[i]];
+    w.fixed.factors[i] = from.fixed.factors[rows[i]];
+    w.fixed.shifts[i] = from.fixed.shifts[rows[i]];
+  }
 }
 
 void pick_floats(const Matrix& shape, const Panels& from, const int32_t* rows, Matrix& picked,

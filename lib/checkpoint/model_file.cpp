@@ -202,8 +202,19 @@ Vocabularies::Pointer ModelReader::read_vocabulary(const std::string& name, int6
   return vocabulary;
 }
 
+InputFactor ModelReader::input_factor(const ParameterEntry& entry) const {
+  const auto in_range = [](const Json& x) {
+    return x.is_number() && x.get<double>() > 1e-15 && x.get<double>() < 1e15;
+  };
+  const Json all = provenance_.value("input_factors", Json());
+  const Json both = all.is_object() ? all.value(entry.name, Json()) : Json();
+  if (!both.is_array() || both.size() != 2 || !in_range(both[0]) || !in_range(both[1])) return {};
+  return {both[0].get<float>(), both[1].get<float>()};
+}
+
 WeightRows ModelReader::rows(const ParameterEntry& entry) const {
   WeightRows rows = rows_of_tensor(file_, entry);
+  rows.input_factor = input_factor(entry).input;
   rows.read = [this, read = std::move(rows.read)](int64_t first, int64_t count, float* to) {
     read(first, count, to);
     file_.check_unchanged();
@@ -213,8 +224,14 @@ WeightRows ModelReader::rows(const ParameterEntry& entry) const {
 
 Int8Weights ModelReader::int8(std::span<const ParameterEntry> joined) const {
   if (!int8_) return {};
-  scales_.emplace_back();
-  return mapped_int8(file_, joined, scales_.back());
+  std::vector<float>& scales = scales_.emplace_back();
+  Int8Weights weights = mapped_int8(file_, joined, scales);
+  if (!weights.groups || input_factor(joined.front()).input == 0) return weights;
+  for (const ParameterEntry& e : joined)
+    scales.insert(scales.end(), size_t(e.padded_rows), input_factor(e).weight);
+  weights.scales = scales.data();
+  weights.factors = scales.data() + weights.rows;
+  return weights;
 }
 
 // Releases the pages of weights that have been packed; int8 weights may be used in place.

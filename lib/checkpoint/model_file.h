@@ -23,6 +23,11 @@ std::string save_model(const std::string& path, const Parameters& parameters,
                        const Vocabularies& vocabularies, const Json& provenance,
                        DType precision = DType::f32);
 
+// Of a matrix of int8 weights: Int8Weights::input_factor and the inverse of its scales; 0: none.
+struct InputFactor {
+  float input = 0, weight = 0;
+};
+
 class ModelReader final : public WeightSource {
  public:
   // Maps the model that `path` names (resolve_model()) and checks all of it: the checksum, and that
@@ -41,6 +46,7 @@ class ModelReader final : public WeightSource {
   // DataError if the file has int8 weights, from which the fp32 weights cannot be recovered.
   void load(Parameters& parameters) const;
   bool has_int8() const { return int8_; }
+  InputFactor input_factor(const ParameterEntry& entry) const;
   // For inference; the reader must outlive parameters with int8 weights.
   WeightRows rows(const ParameterEntry& entry) const override;
   Int8Weights int8(std::span<const ParameterEntry> joined) const override;

@@ -24,9 +24,11 @@ class RowMaxima {
       ++count_, sum_ += largest, squares_ += largest * largest;
     }
   }
-  float range() const {
+  float factor() const {
     const double mean = sum_ / count_;
-    return float(mean + deviations * std::sqrt(std::max(squares_ / count_ - mean * mean, 0.0)));
+    const double deviation = std::sqrt(std::max(squares_ / count_ - mean * mean, 0.0));
+    const double range = mean + deviations * deviation;
+    return range > 1e-10 ? float(127 / range) : 1;
   }
 
  private:
@@ -35,7 +37,7 @@ class RowMaxima {
 
 }  // namespace
 
-std::map<std::string, float> input_ranges(const ModelReader& model, const std::string& path) {
+std::map<std::string, float> input_factors(const ModelReader& model, const std::string& path) {
   TranslatorOptions options;
   options.search.beam = 1;
   options.threads = 1;  // the sums depend on the order of batches
@@ -60,9 +62,9 @@ std::map<std::string, float> input_ranges(const ModelReader& model, const std::s
     parse_line(line, {}, translator, sources.emplace_back().ids);
   translator.translate(sources);
   if (maxima.empty()) throw DataError(path + " has no text");
-  std::map<std::string, float> ranges;
-  for (const auto& [name, rows] : maxima) ranges[name] = rows.range();
-  return ranges;
+  std::map<std::string, float> factors;
+  for (const auto& [name, rows] : maxima) factors[name] = rows.factor();
+  return factors;
 }
 
 }  // namespace tx

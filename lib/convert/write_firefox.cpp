@@ -56,7 +56,7 @@ class FirefoxWriter {
       ids_.push_back(ids_of(v, model.path()));
     }
     if (int8_) check_sizes();
-    if (!options.calibration.empty()) ranges_ = input_ranges(model, options.calibration);
+    if (!options.calibration.empty()) factors_ = input_factors(model, options.calibration);
   }
 
   void write() {
@@ -73,7 +73,7 @@ class FirefoxWriter {
       write_atomically(directory_.file(names[side]), subword_model(all[side]));
     std::string text = "relative-paths: true\nmodels: [" + name + "]\nvocabs: [" + names[0] + ", " +
                        names[1] + "]\nnormalize: 0\n";
-    const std::string precision = ranges_.empty() ? "int8shift" : "int8shiftAlphaAll";
+    const std::string precision = fixed_ ? "int8shiftAlphaAll" : "int8shift";
     text += int8_ ? "beam-size: 1\ngemm-precision: " + precision +
                         "\nmini-batch-words: 1000\nmax-length-break: 128\n"
                         "ssplit-mode: wrapped_text\nskip-cost: true\n"
@@ -179,8 +179,8 @@ class FirefoxWriter {
 
   // The multiplier of the inputs of a product. Of the output it has a second name, which Bergamot
   // looks for if there is a shortlist.
-  void add_multiplier(std::string matrix, float range) {
-    const std::vector<float> value = {range > 0 ? 127 / range : 1};
+  void add_multiplier(std::string matrix, float factor) {
+    const std::vector<float> value = {factor};
     if (!matrix.starts_with("encoder_l") && !matrix.starts_with("decoder_l"))
       add_vector("none_QuantMultA", value);
     add_vector(std::move(matrix) + "_QuantMultA", value);
@@ -205,8 +205,13 @@ class FirefoxWriter {
         add_vector(marian_name(e.name, pre), floats(e, nullptr));
       else
         add_matrix(marian_name(e.name, pre), e, nullptr);
-      if (const auto range = ranges_.find(first); range != ranges_.end() && !e.vector)
-        add_multiplier(items_.back().name, range->second);
+      if (int8_ && e.multiplied) {
+        const auto measured = factors_.find(first);
+        const float factor =
+            measured == factors_.end() ? model_.input_factor(e).input : measured->second;
+        fixed_ = fixed_ && factor > 0;
+        if (factor > 0) add_multiplier(items_.back().name, factor);
+      }
       if (!e.vector && e.name.find("attn.") != std::string::npos && !config_.attention_bias) {
         const std::string bias = e.name.substr(0, e.name.size() - 6) + "bias";
         add_vector(marian_name(bias, pre), std::vector<float>(size_t(e.rows)));
@@ -316,9 +321,10 @@ class FirefoxWriter {
   const ModelReader& model_;
   const ModelConfig& config_;
   bool int8_;
-  std::string shortlist_;                // a file, or ""
-  std::map<std::string, float> ranges_;  // of inputs; empty: not measured
-  std::vector<std::vector<int>> ids_;    // of each side: ours, for each of theirs
+  std::string shortlist_;                 // a file, or ""
+  std::map<std::string, float> factors_;  // of inputs; empty: those of the model, or none
+  bool fixed_ = true;                     // each product has one
+  std::vector<std::vector<int>> ids_;     // of each side: ours, for each of theirs
   std::vector<Item> items_;
 };
 

@@ -92,8 +92,9 @@ class Parameters {
   const std::vector<ParameterEntry>& table() const { return table_; }
   bool planned() const { return planned_; }  // without memory
   DType dtype() const { return dtype_; }     // of activations
-  // Of the cached keys and values in decoding: bf16 with 8-bit weights, else as activations.
-  DType cache_dtype() const { return int8_ ? DType::bf16 : dtype_; }
+  // Of the cached keys and values in decoding: bf16 with 8-bit weights, else as activations; also
+  // with an Int8Weights::input_factor, to be exact.
+  DType cache_dtype() const { return int8_ && !fixed_inputs_ ? DType::bf16 : dtype_; }
   static size_t bytes(const ModelConfig& config, DType dtype, bool training, RankOf self = {});
   static int64_t elements(const ModelConfig& config, const ModelShard& shard = {});  // of a block
 
@@ -155,7 +156,7 @@ class Parameters {
   std::map<std::pair<size_t, int>, Matrix> prepared_;
   std::map<size_t, std::function<void(Matrix)>> observers_;  // by index in the table
   DType dtype_;
-  bool int8_ = false, planned_ = false;
+  bool int8_ = false, fixed_inputs_ = false, planned_ = false;
   int64_t elements_ = 0, vectors_from_ = 0;
   RankOf self_;
   Division division_;

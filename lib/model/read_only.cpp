@@ -27,18 +27,23 @@ void upload(Backend& backend, const WeightRows& from, Matrix to) {
 // Concatenates matrices by rows.
 WeightRows join(std::vector<WeightRows> parts) {
   int64_t rows = 0;
-  for (const WeightRows& part : parts) rows += part.rows;
+  float input_factor = parts.front().input_factor;
+  for (const WeightRows& part : parts) {
+    rows += part.rows;
+    if (part.input_factor != input_factor) input_factor = 0;
+  }
   const int64_t cols = parts.front().cols;
-  return {rows, cols, [parts = std::move(parts), cols](int64_t first, int64_t count, float* to) {
-            for (const WeightRows& part : parts) {
-              const int64_t here = std::min(count, part.rows - first);
-              if (here > 0) {
-                part.read(first, here, to);
-                to += here * cols, first += here, count -= here;
-              }
-              first -= part.rows;
-            }
-          }};
+  const auto read = [parts = std::move(parts), cols](int64_t first, int64_t count, float* to) {
+    for (const WeightRows& part : parts) {
+      const int64_t here = std::min(count, part.rows - first);
+      if (here > 0) {
+        part.read(first, here, to);
+        to += here * cols, first += here, count -= here;
+      }
+      first -= part.rows;
+    }
+  };
+  return {rows, cols, read, {}, input_factor};
 }
 
 bool looked_up(const ParameterEntry& e) {
@@ -57,9 +62,12 @@ void Parameters::read_tables(DType weights, const WeightSource& source) {
     std::vector<WeightRows> parts;
     for (const ParameterEntry& part : joined) parts.push_back(source.rows(part));
     if (e.multiplied || narrow) {
-      const Int8Weights there = narrow ? source.int8(joined) : Int8Weights{};
-      prepared_[{i, int(end - i)}] = there.groups ? backend_->prepare_int8(there)
-                                                  : backend_->prepare_rows(join(parts), weights);
+      const WeightRows all = join(parts);
+      Int8Weights there = narrow ? source.int8(joined) : Int8Weights{};
+      there.input_factor = all.input_factor;
+      fixed_inputs_ = fixed_inputs_ || (narrow && all.input_factor > 0);
+      prepared_[{i, int(end - i)}] =
+          there.groups ? backend_->prepare_int8(there) : backend_->prepare_rows(all, weights);
     }
     if (looked_up(e) && !narrow) {
       const DType dtype = e.lookup ? DType::f32 : dtype_;

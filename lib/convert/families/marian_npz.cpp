@@ -125,14 +125,40 @@ class MarianNpz {
     add_weights(model, [this](const ParameterEntry& e) { return rows_of(e); });
     if (!in_.shortlist.empty()) model.shortlist = shortlist();
     map_.ignore("special:model.yml");
-    // The ranges of activations that Firefox measures in advance.
     for (const auto& [name, tensor] : in_.weights->all())
       if (name.ends_with("_QuantMultA")) map_.ignore(name);
     map_.check_all_used();
+    if (in_.path.ends_with(".bin")) read_input_factors(model);
     return model;
   }
 
  private:
+  // The one number of a tensor, or 0.
+  float number(const std::string& name) const {
+    const ForeignTensor* t = in_.weights->find(name);
+    float value = 0;
+    if (t != nullptr && t->dtype == "F32" && t->elements() == 1)
+      to_floats(t->bytes.data(), t->dtype, 1, &value);
+    return value;
+  }
+
+  // The factors of activations that were measured in advance, and those of the weights, which the
+  // scales in the model file are only the rounded inverses of. The output may have another name.
+  void read_input_factors(ForeignModel& model) const {
+    Json factors = Json::object();
+    for (const ParameterEntry& e : parameter_table(model.content.config)) {
+      const bool layer = e.name.find(".layers.") != e.name.npos;
+      const std::string name =
+          layer ? marian_name(e.name, pre_norm_)
+                : map_.any_of({"decoder_ff_logit_out_Wt", "decoder_Wemb", "Wemb"});
+      float input = number(name + "_QuantMultA");
+      if (input == 0 && !layer) input = number("none_QuantMultA");
+      const float weight = number(name + "_scale");
+      if (e.multiplied && input > 0 && weight > 0) factors[e.name] = {input, weight};
+    }
+    if (!factors.empty()) model.content.provenance["input_factors"] = factors;
+  }
+
   // Defaults of the search, from decoder.yml.
   void read_decoder(ForeignModel& model) const {
     const FamilyConfig decoder(in_.decoder, in_.decoder_path);

@@ -72,12 +72,16 @@ matrices=$(tx-decode -m eight.safetensors --describe | grep -c ' x .* int8 ')
 multipliers=$(tr '\0' '\n' < full/model.intgemm8.bin | grep -a -c '_QuantMultA$')
 [ "$multipliers" -eq $((matrices + 1)) ] || fail "$multipliers multipliers of $matrices matrices"
 expect_status 0 tx-convert -q -o full.safetensors full
-expect_same eight.safetensors full.safetensors
-for files in 'eight.safetensors --shortlist list' 'full.safetensors --shortlist full.shortlist'; do
-  # shellcheck disable=SC2086
-  tx-decode -q -m $files < train.src > "${files%%.*}.out"
+for precision in fp32 int8; do
+  for files in 'eight.safetensors --shortlist list' 'full.safetensors --shortlist full.shortlist'; do
+    # shellcheck disable=SC2086
+    tx-decode -q --precision $precision --scores -m $files train.src > "${files%%.*}.$precision"
+  done
 done
-expect_same eight.out full.out
+expect_same eight.fp32 full.fp32
+cmp -s eight.int8 full.int8 && fail 'the multipliers do not matter'
+expect_status 0 tx-convert -q --to firefox -o full3 full.safetensors
+grep -qx 'gemm-precision: int8shiftAlphaAll' full3/config.yml || fail 'the multipliers are lost'
 printf '\n' > blank
 expect_status 1 tx-convert --to firefox --calibrate blank -o none student
 expect_stderr_contains 'tx-convert: blank has no text'

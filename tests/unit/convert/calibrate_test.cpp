@@ -1,4 +1,4 @@
-// The ranges of a product's inputs: those of the encoder's first product by hand.
+// The factors of a product's inputs: those of the encoder's first product by hand.
 #include "lib/convert/calibrate.h"
 
 #include <boost/test/unit_test.hpp>
@@ -8,7 +8,7 @@
 
 using namespace tx_test;
 
-BOOST_AUTO_TEST_CASE(ranges_of_inputs) {
+BOOST_AUTO_TEST_CASE(factors_of_inputs) {
   const TempFolder folder;
   ModelConfig config = small_config();
   config.positions = PositionEncoding::learned;
@@ -29,10 +29,10 @@ BOOST_AUTO_TEST_CASE(ranges_of_inputs) {
   const double mean = (largest[0] + largest[1] + largest[2]) / 3;
   double variance = 0;
   for (const double x : largest) variance += (x - mean) * (x - mean) / 3;
-  const auto once = input_ranges(model, folder.file("once", "b a\n"));
-  const auto twice = input_ranges(model, folder.file("twice", "b a\n\nb a\n"));
+  const auto once = input_factors(model, folder.file("once", "b a\n"));
+  const auto twice = input_factors(model, folder.file("twice", "b a\n\nb a\n"));
   BOOST_TEST(
-      once.at("encoder.layers.0.self_attn.q_proj.weight") == mean + 2.5 * std::sqrt(variance),
+      127 / once.at("encoder.layers.0.self_attn.q_proj.weight") == mean + 2.5 * std::sqrt(variance),
       boost::test_tools::tolerance(1e-5));
   for (const char* name :
        {"embedding.weight", "encoder.layers.0.ffn.out_proj.weight",
@@ -40,5 +40,5 @@ BOOST_AUTO_TEST_CASE(ranges_of_inputs) {
         "decoder.layers.0.cross_attn.out_proj.weight"})
     BOOST_TEST(once.at(name) == twice.at(name), boost::test_tools::tolerance(1e-4F));
   BOOST_TEST(once.count("encoder.layers.0.self_attn.k_proj.weight") == 0U);  // joined to q_proj
-  BOOST_CHECK_THROW(input_ranges(model, folder.file("blank", "\n \n")), DataError);
+  BOOST_CHECK_THROW(input_factors(model, folder.file("blank", "\n \n")), DataError);
 }

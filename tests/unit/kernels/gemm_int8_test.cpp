@@ -183,6 +183,41 @@ BOOST_AUTO_TEST_CASE(rows_of_zeros_and_what_is_not_finite) {
   }
 }
 
+// A fixed factor of 2 for inputs: 2 x is clamped to -127 .. 127. All sums are exact in fp32.
+BOOST_AUTO_TEST_CASE(fixed_inputs) {
+  Block x(DType::f32, 23, 70), w(DType::f32, 40, 70), bias(DType::f32, 1, 40);
+  fill_whole(x.view(), 1), fill_whole(w.view(), 2), bias.fill(1000);
+  Quantised q(w.view());
+  q.view.input_factor = 2;
+  Matrix packed = tx::gemm::attach(q.view), picked;
+  q.view = *tx::gemm::int8_of(packed);
+  for (const Int8Isa isa : instruction_sets())
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+      Block left(dtype, 23, 70), y(DType::f32, 23, 40, 1);
+      fill_whole(left.view(), 1);
+      multiply(left.view(), q, bias.view(), false, y.view(), isa, 1);
+      int64_t wrong = 0;
+      for (int64_t i = 0; i < 23; i++)
+        for (int64_t o = 0; o < 40; o++) {
+          double sum = 0;
+          for (int64_t k = 0; k < 70; k++)
+            sum += std::clamp(2 * tx_test::get(x.view(), i, k), -127.0, 127.0) *
+                   tx_test::get(w.view(), o, k);
+          wrong += tx_test::get(y.view(), i, o) != sum / 2 + 1000;
+        }
+      BOOST_TEST(wrong == 0);
+    }
+  const int32_t rows[] = {17, 3};
+  tx::gemm::pick(packed, rows, 2, picked, 1);
+  const tx::Int8Weights& two = *tx::gemm::int8_of(picked);
+  for (int64_t i = 0; i < 2; i++) {
+    BOOST_TEST(two.fixed.starts[i] == q.view.fixed.starts[rows[i]]);
+    BOOST_TEST(two.fixed.shifts[i] == -two.fixed.factors[i] * float(two.fixed.starts[i]));
+  }
+  BOOST_TEST(two.input_factor == 2);
+  tx::gemm::release_packed(packed), tx::gemm::release_packed(picked);
+}
+
 BOOST_AUTO_TEST_CASE(rows_of_weights_come_back) {
   Block w(DType::f32, 37, 50, 2);
   w.randomise(2);
