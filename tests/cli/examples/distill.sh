@@ -24,9 +24,11 @@ for n in 1 77 200; do
   sed -n ${n}p out/outputs.de > chosen
   expect_same expected chosen
 done
-[ "$(grep -c '^| .* | [0-9.]* ± [0-9.]* | [0-9?]* | [0-9.]* |$' table)" -eq 6 ] || fail "$(cat table)"
+[ "$(grep -c '^| .* | [0-9.]* ± [0-9.]* | [0-9?]* | [0-9.]* |$' table)" -eq 7 ] || fail "$(cat table)"
 cmp -s out/student.int8 out/without.int8 && fail 'both students are the same'
-[ -s out/firefox/model.intgemm8.bin ] || fail 'no files for Firefox'
+for file in model.intgemm8.bin lex.bin; do expect_file out/firefox/$file; done
+grep -q AlphaAll out/firefox/config.yml || fail 'no ranges of activations'
+grep -q 'guided loss' out/student.log || fail 'the alignments were not used'
 expect_status 0 distill
 cut -d '|' -f 2,3,5 table > expected
 cut -d '|' -f 2,3,5 "$TX_LAST/stdout" > again
