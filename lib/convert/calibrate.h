@@ -8,10 +8,10 @@
 
 namespace tx {
 
-// Int8Weights::input_factor for the weights of each product (the first of joined ones), 127 / range.
-// The range is the mean of the largest magnitudes of its input rows plus 2.5 of their standard
-// deviations, in greedy translations of the text `path`, in fp32. DataError: the text is blank.
-// IoError: unreadable.
+// Int8Weights::input_factor for the weights of each product (the first of joined ones), 127 /
+// range. The range is the mean of the largest magnitudes of its input rows plus 2.5 of their
+// standard deviations, in greedy translations of the text `path`, in fp32. DataError: the text is
+// blank. IoError: unreadable.
 std::map<std::string, float> input_factors(const ModelReader& model, const std::string& path);
 
 }  // namespace tx

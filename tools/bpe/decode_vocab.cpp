@@ -27,7 +27,9 @@ int TextOptions::limited_threads(const Log& log) const {
 void DecodeCommand::describe(Options& options) {
   options.usage("tx-bpe decode -m bpe.model < FILE");
   options.usage("tx-bpe decode --separator @@ < FILE");
-  options.add("-m,--model", model, "FILE", "subword model, word list, tokenizer.json or trained model").input();
+  options
+      .add("-m,--model", model, "FILE", "subword model, word list, tokenizer.json or trained model")
+      .input();
   options
       .add("--separator", separator, "TEXT",
            "instead of a model: join tokens that end in TEXT with the next",
@@ -54,7 +56,8 @@ void DecodeCommand::run(const Log& log) {
 void VocabCommand::describe(Options& options) {
   options.usage("tx-bpe vocab -m bpe.model");
   options.usage("tx-bpe vocab -m bpe.model --counts FILE...");
-  options.add("-m,--model", model, "FILE", "subword model, word list, tokenizer.json or trained model")
+  options
+      .add("-m,--model", model, "FILE", "subword model, word list, tokenizer.json or trained model")
       .must()
       .input();
   options.flag("--counts", counts, "print the tokens of a text and their counts instead",

@@ -9,7 +9,8 @@ namespace tx {
 void EncodeCommand::describe(Options& options) {
   options.usage("tx-bpe encode -m bpe.model < FILE");
   options.usage("tx-bpe encode --codes codes.bpe < FILE");
-  options.add("-m,--model", model, "FILE", "subword model, word list, tokenizer.json or trained model")
+  options
+      .add("-m,--model", model, "FILE", "subword model, word list, tokenizer.json or trained model")
       .input()
       .excludes({"--codes"});
   const auto of_model = [](Option& option) -> Option& {

@@ -1,7 +1,7 @@
 // A tokenizer that gives the same ids as Hugging Face's tokenizers for the same description. The
-// versions of Unicode differ: in Debian 12 PCRE2 has 14 and utf8proc 15; tokenizers 0.23 has a newer
-// one in expressions, 12 in normal forms and 8 in the classes of BERT and Punctuation. Characters
-// that are not in all of them can have other ids.
+// versions of Unicode differ: in Debian 12 PCRE2 has 14 and utf8proc 15; tokenizers 0.23 has a
+// newer one in expressions, 12 in normal forms and 8 in the classes of BERT and Punctuation.
+// Characters that are not in all of them can have other ids.
 #pragma once
 #include <memory>
 #include <span>
