@@ -31,6 +31,7 @@ class CTranslate2 {
     out.content.provenance = Json{{"converted", "CTranslate2"}};
     if (const Json package = files_.package(); !package.empty())
       out.content.provenance["package"] = package;
+    out.shortlist = files_.shortlist();
     add_weights(out, [this](const ParameterEntry& e) { return rows_of(e); });
     ignore_rest(out.content.config);
     map_.check_all_used();

@@ -1,9 +1,11 @@
 #include "lib/convert/families/ctranslate2_files.h"
 
 #include <algorithm>
+#include <map>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
+#include "lib/base/split.h"
 #include "lib/checkpoint/transfer.h"
 #include "lib/subword/subword.h"
 
@@ -196,6 +198,30 @@ Vocabularies::Pointer CTranslate2Files::vocabulary(size_t side) const {
   content.bytes = std::ranges::any_of(pieces, &ListedPiece::byte);
   content.model = std::move(bytes);
   return parse_vocabulary(mapped_bytes(content), where(file));
+}
+
+std::optional<LexicalTable> CTranslate2Files::shortlist() const {
+  if (only_decoder() || !has("vmap.txt")) return std::nullopt;
+  std::map<std::string, int> ids[2];  // ours
+  for (size_t side = 0; side < 2; ++side)
+    for (size_t id = 0; id < sides_[side].tokens.size(); ++id)
+      ids[side].emplace(sides_[side].tokens[id], orders_[side].id(int64_t(id)));
+  LexicalTable table;
+  table.of_source.resize(size_t(orders_[0].size()));
+  for (const std::string& line : tokens("vmap.txt")) {
+    const size_t tab = line.find('\t');
+    if (tab == line.npos) throw DataError(where("vmap.txt") + " has a line without a tab");
+    const auto source = ids[0].find(line.substr(0, std::min(tab, line.find(' '))));
+    if (tab > 0 && (source == ids[0].end() || source->second < 0)) continue;
+    std::vector<LexicalTable::Entry>& list =
+        tab == 0 ? table.frequent : table.of_source[size_t(source->second)];
+    for (const std::string& token : split_at(line.substr(tab + 1), ' ')) {
+      const auto target = ids[1].find(token);
+      if (target != ids[1].end() && target->second > Vocabulary::bos)
+        list.push_back({target->second, 1 / double(list.size() + 1)});
+    }
+  }
+  return table;
 }
 
 Json CTranslate2Files::package() const {

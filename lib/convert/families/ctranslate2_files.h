@@ -44,6 +44,9 @@ class CTranslate2Files {
   const TokenOrder& order(size_t side) const { return orders_[side]; }
   // With the SentencePiece models of the directory, else word lists.
   Vocabularies vocabularies() const;
+  // vmap.txt: for a source token, or for all if it is empty, target tokens without probabilities:
+  // the n-th gets 1 / n. The tokens of a phrase become those of its first token.
+  std::optional<LexicalTable> shortlist() const;
   // Name, languages and licence of a package, for tx-decode --describe.
   Json package() const;
 

@@ -13,6 +13,19 @@ expect_stdout_file wanted
 tx-convert -q --to ctranslate2 -o again back.safetensors
 for file in config.json sentencepiece.model shared_vocabulary.json; do expect_same ct2/$file again/$file; done
 
+# vmap.txt becomes a shortlist; a phrase counts as its first token.
+tx-bpe vocab -m bpe.model | cut -f 2 | tail -n 5 > five
+{ read -r a && read -r b && read -r c && read -r d && read -r e; } < five
+printf '\t%s </s>\n%s\t%s %s none\n%s %s\t%s\n' "$a" "$b" "$c" "$d" "$b" "$c" "$e" > ct2/vmap.txt
+expect_status 0 tx-convert -q -o listed.safetensors ct2
+printf '\t%s\t1\n\t</s>\t0.5\n%s\t%s\t1\n%s\t%s\t0.5\n%s\t%s\t0.333333\n' \
+  "$a" "$b" "$c" "$b" "$d" "$b" "$e" > wanted_list
+expect_same wanted_list listed.shortlist
+echo none > ct2/vmap.txt
+expect_status 1 tx-convert -q -o x ct2
+expect_stderr_contains 'ct2/vmap.txt has a line without a tab'
+rm ct2/vmap.txt
+
 # As most models of others: a source is its tokens alone.
 sed 's/"add_source_eos": true/"add_source_eos": false/' ct2/config.json > config && mv config ct2/config.json
 expect_status 0 tx-convert -q -o open.safetensors ct2
