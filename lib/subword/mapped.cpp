@@ -126,7 +126,11 @@ class Mapped final : public Vocabulary {
     const size_t begin = ids.size();
     tokenizer_->encode(line, ids);
     if (ids.size() == content_.prefix.size()) ids.clear();  // a blank line
-    for (size_t i = begin; i < ids.size(); ++i) ids[i] = ours_[size_t(ids[i])];
+    for (size_t i = begin; i < ids.size(); ++i) {
+      const int id = ours_[size_t(ids[i])];
+      const bool usable = content_.languages.empty() || table_.kind(id) != Kind::control;
+      ids[i] = usable ? id : unk;
+    }
   }
 
   std::string decode_with_tokenizer(std::span<const int> ids) const {

@@ -1,7 +1,8 @@
 // The vocabulary of a model of another toolkit, which has its own ids: a SentencePiece model or the
 // description of a tokenizer (lib/subword/tokenizer/spec.h) splits text into tokens, and a list
 // assigns ids. Tokens that are not in the list are <unk>. Tokens that a description finds in the
-// text, such as <|im_end|>, keep their ids: prompts contain them.
+// text, such as <|im_end|>, keep their ids, since prompts contain them, but not in a vocabulary with
+// languages.
 //
 // The file is the line "tx-pieces 1", a line of JSON and the bytes of the model or description:
 //   pieces     tokens in the order of their ids; the first four are pad, unk, bos and eos under

@@ -60,6 +60,10 @@ cp -r "$nllb" nllb
 expect_status 0 tx-convert -q -o n nllb
 rm nllb/sentencepiece.bpe.model
 expect_status 0 tx-convert -q -o j nllb
+# Text cannot forge the end or a language.
+echo 'ab </s> deu_Latn dog' | tx-bpe encode --ids -m j | tr ' ' '\n' | tail -n +2 > ids
+! grep -qx 3 ids || fail "</s> in a text: $(paste -s ids)"
+[ "$(grep -cx 1 ids)" = 2 ] || fail "not two unknown tokens: $(paste -s ids)"
 # transformers 5 splits words otherwise; the same tokens give the same translations.
 tx-bpe encode -m n "$nllb/source" > pieces
 for m in n j; do
