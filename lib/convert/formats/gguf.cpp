@@ -3,7 +3,7 @@
 // fastest first, u32 type, u64 offset); from the next multiple of general.alignment the data. A
 // text is its u64 length and its bytes. Half of the types are blocks of quantised numbers, as ggml
 // computes them.
-#include <array>
+#include <algorithm>
 #include <bit>
 #include <map>
 
@@ -178,6 +178,7 @@ class GgufReader {
     if (dimensions > 4) in_.damaged("a tensor has too many dimensions");
     for (uint64_t i = 0; i < dimensions; ++i)
       place.shape.insert(place.shape.begin(), int64_t(in_.number(8)));
+    if (std::ranges::count(place.shape, 0) > 0) in_.damaged("a tensor is empty");
     place.type = in_.number(4);
     place.offset = in_.number(8);
     return place;

@@ -1,5 +1,6 @@
 // Types of numbers in GGUF files, against the values of the package gguf
 // (tests/golden/make_gguf.py).
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "lib/base/error.h"
@@ -45,15 +46,19 @@ BOOST_AUTO_TEST_CASE(truncated) {
     BOOST_CHECK_THROW(parse_gguf(std::string_view(bytes).substr(0, size), "x"), DataError);
 }
 
-BOOST_AUTO_TEST_CASE(rows_of_whole_blocks) {
+BOOST_AUTO_TEST_CASE(shapes) {
   std::string bytes = types_file();
-  const size_t name = bytes.find("Q4_0"), dimension = name + 4 + 4;
-  bytes[dimension] = 31, bytes[dimension + 1] = 0;  // of 256
-  try {
-    parse_gguf(bytes, "x");
-    BOOST_ERROR("31 numbers in blocks of 32");
-  } catch (const DataError& e) {
-    BOOST_TEST(e.what() == "x: tensor \"Q4_0\" has rows that are not whole blocks of Q4_0");
+  const size_t dimension = bytes.find("Q4_0") + 4 + 4;
+  for (const auto& [count, why] :
+       {std::pair{31, "x: tensor \"Q4_0\" has rows that are not whole blocks of Q4_0"},
+        {0, "x is damaged or not a GGUF file: a tensor is empty"}}) {
+    bytes[dimension] = char(count), bytes[dimension + 1] = 0;  // of 256
+    try {
+      parse_gguf(bytes, "x");
+      BOOST_ERROR("no error: " << why);
+    } catch (const DataError& e) {
+      BOOST_TEST(std::string(e.what()) == why);
+    }
   }
 }
 
