@@ -1,12 +1,12 @@
 // The vocabulary of a model of another toolkit, which has its own ids: a SentencePiece model or the
 // description of a tokenizer (lib/subword/tokenizer/spec.h) splits text into tokens, and a list
 // assigns ids. Tokens that are not in the list are <unk>. Tokens that a description finds in the
-// text, such as <|im_end|>, keep their ids, since prompts contain them, but not in a vocabulary with
-// languages.
+// text, such as <|im_end|>, keep their ids, since prompts contain them, but not in a vocabulary
+// with languages.
 //
 // The file is the line "tx-pieces 1", a line of JSON and the bytes of the model or description:
 //   pieces     tokens in the order of their ids; the first four are pad, unk, bos and eos under
-//              their original names
+//              their original names; an encoder's pad is its token of masks
 //   controls   ids without text, which decode() skips
 //   bytes      whether tokens named <0x00> to <0xFF> are bytes
 //   tags       whether a line may begin with a tag such as >>fra<<, which is a single token
@@ -15,8 +15,7 @@
 //   ends       ids that end an output, besides eos
 //   first      the id that the decoder reads before every output, or -1
 //   languages  ids of tokens that name languages, such as deu_Latn or __de__
-//   closing    ids that end each source line instead of eos; of an encoder's vocabulary, which then
-//              are part of the text, as are its masks under the name of pad
+//   closing    ids that end each source line instead of eos; in an encoder, each text
 //   language_last  whether a source is X </s> LANGUAGE instead of LANGUAGE X </s>
 //   theirs     the original ids of pad, unk, the decoder's start token and eos; all other tokens
 //              keep their original order

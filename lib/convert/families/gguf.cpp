@@ -17,7 +17,8 @@ namespace {
 struct Splitting {
   const char* name;
   const char* expression;  // "": GPT-2's
-  bool single_digits, nfc, whole_words;
+  bool single_digits, nfc;
+  bool llama3;  // a word that is a token is not merged, and bos is added unless the file says no
 };
 constexpr std::array splittings{
     Splitting{"gpt-2", "", false, false, false}, Splitting{"smollm", "", true, false, false},
@@ -95,12 +96,13 @@ class Gguf {
   std::string own(const char* key) const { return kind_ + "." + key; }
 
   Json config(const ForeignTensors& weights) const {
-    refuse_extensions();
     const ForeignTensor& embedding = weights.at("model.embed_tokens.weight");
     if (embedding.shape.size() != 2) keys_.refuse("token_embd.weight is not a matrix");
     const int64_t heads = keys_.size(own("attention.head_count").c_str(), 65535);
     if (heads == 0) keys_.refuse("attention.head_count is 0");
     const int64_t d = keys_.size(own("embedding_length").c_str());
+    const int64_t width = keys_.size_or(own("attention.key_length").c_str(), d / heads);
+    refuse_extensions(width);
     const bool biased = weights.find("model.layers.0.self_attn.q_proj.bias") != nullptr;
     if (biased && kind_ == "llama") keys_.refuse("biases of queries and keys are not supported");
     Json config{
@@ -111,7 +113,7 @@ class Gguf {
         {"num_hidden_layers", keys_.size(own("block_count").c_str(), max_layers)},
         {"num_attention_heads", heads},
         {"num_key_value_heads", keys_.size_or(own("attention.head_count_kv").c_str(), heads)},
-        {"head_dim", keys_.size_or(own("attention.key_length").c_str(), d / heads)},
+        {"head_dim", width},
         {"hidden_act", "silu"},
         {"rms_norm_eps", keys_.real(own("attention.layer_norm_rms_epsilon").c_str(), 1e-5)},
         {"rope_theta", keys_.real(own("rope.freq_base").c_str(), 10000)},
@@ -119,10 +121,9 @@ class Gguf {
         {"eos_token_id", keys_.size("tokenizer.ggml.eos_token_id")}};
     config["bos_token_id"] = keys_.size_or("tokenizer.ggml.bos_token_id", config["eos_token_id"]);
     if (kind_ != "llama") config["attention_bias"] = biased;
-    for (const auto& [name, key] : {std::pair{"pad_token_id", "tokenizer.ggml.padding_token_id"},
-                                    {"unk_token_id", "tokenizer.ggml.unknown_token_id"}})
-      if (keys_.has(key) && keys_.size(key, int64_t(1) << 32) < embedding.shape[0])
-        config[name] = keys_.json()[key];
+    const char* const pad = "tokenizer.ggml.padding_token_id";
+    if (keys_.has(pad) && keys_.size(pad, int64_t(1) << 32) < embedding.shape[0])
+      config["pad_token_id"] = keys_.json()[pad];
     if (const std::string type = text_or(own("rope.scaling.type"), "none"); type == "linear")
       config["rope_scaling"] = {{"rope_type", type},
                                 {"factor", keys_.real(own("rope.scaling.factor").c_str(), 1)}};
@@ -131,16 +132,14 @@ class Gguf {
     return config;
   }
 
-  void refuse_extensions() const {
+  void refuse_extensions(int64_t width) const {  // of a head
     for (const char* key : {"expert_count", "attention.sliding_window", "attention.causal"})
       if (const std::string name = own(key);
           keys_.has(name.c_str()) && keys_.json()[name] != 0 && keys_.json()[name] != true)
         keys_.refuse(name + " is " + to_text(keys_.json()[name]) + ", which is not supported");
-    const int64_t width = keys_.size_or(own("attention.key_length").c_str(), 0);
-    if (keys_.size_or(own("attention.value_length").c_str(), width) != width)
-      keys_.refuse("attention.value_length differs from attention.key_length");
-    const int64_t turned = keys_.size_or(own("rope.dimension_count").c_str(), width);
-    if (width != 0 && turned != width) keys_.refuse("rope.dimension_count is a part of the head");
+    for (const char* key : {"attention.value_length", "rope.dimension_count"})
+      if (const std::string name = own(key); keys_.size_or(name.c_str(), width) != width)
+        keys_.refuse(name + " is not the width of a head, " + std::to_string(width));
   }
 
   std::string text_or(const std::string& key, const char* otherwise) const {
@@ -203,12 +202,12 @@ class Gguf {
                {{"type", "BPE"},
                 {"vocab", vocab},
                 {"merges", list<std::string>("tokenizer.ggml.merges")},
-                {"ignore_merges", splitting->whole_words}}},
+                {"ignore_merges", splitting->llama3}}},
               {"added_tokens", added},
               {"pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", steps}}},
               {"decoder", {{"type", "ByteLevel"}}}};
     if (splitting->nfc) json["normalizer"] = {{"type", "NFC"}};
-    if (keys_.flag("tokenizer.ggml.add_bos_token", splitting->whole_words)) {
+    if (keys_.flag("tokenizer.ggml.add_bos_token", splitting->llama3)) {
       const std::string bos =
           texts.at(size_t(keys_.size("tokenizer.ggml.bos_token_id", int64_t(texts.size()) - 1)));
       json["post_processor"] = {

@@ -11,7 +11,7 @@ namespace tx {
 struct LlamaFiles {
   std::string where;          // a directory, which may have further files, or a file
   std::string configuration;  // the file of `config`, for messages
-  Json config;                // as in config.json; unused of a directory
+  Json config;                // of a GGUF file, as in config.json
   std::string vocabulary;     // the file of the next two, for messages
   std::string sentencepiece;  // the bytes of tokenizer.model, or empty: then
   Json tokenizer;             // as in tokenizer.json

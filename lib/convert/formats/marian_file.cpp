@@ -24,48 +24,39 @@ struct Item {
 class BinReader {
  public:
   BinReader(std::string_view bytes, const std::string& where)
-      : rest_(bytes), where_(where), out_(where) {}
+      : in_(bytes, where, "a model of Marian"), where_(where), out_(where) {}
 
   ForeignTensors read() {
     number();  // version
     const uint64_t count = number();
-    if (count > rest_.size() / 32) damaged("it is truncated");
+    if (count > in_.rest().size() / 32) in_.damaged("it is truncated");
     std::vector<Item> items(count);
     for (Item& item : items)
       item.name_bytes = number(), item.type = number(), item.rank = number(), item.bytes = number();
     for (Item& item : items) {
-      item.name = take(item.name_bytes);
+      item.name = in_.take(item.name_bytes);
       item.name.resize(std::strlen(item.name.c_str()));  // without NUL
     }
     std::vector<std::vector<int64_t>> shapes;
     for (const Item& item : items) {
-      if (item.rank > 16) damaged("an item has too many dimensions");
+      if (item.rank > 16) in_.damaged("an item has too many dimensions");
       std::vector<int64_t>& shape = shapes.emplace_back();
-      for (uint64_t i = 0; i < item.rank; ++i) shape.push_back(int32_t(little_endian(take(4), 4)));
+      for (uint64_t i = 0; i < item.rank; ++i) shape.push_back(int32_t(in_.number(4)));
     }
-    take(number());
+    in_.take(number());
     for (size_t i = 0; i < items.size(); ++i) add(items[i], std::move(shapes[i]));
     return std::move(out_);
   }
 
  private:
-  [[noreturn]] void damaged(const std::string& why) const {
-    throw DataError(where_ + " is damaged or not a model of Marian: " + why);
-  }
-  std::string_view take(uint64_t count) {
-    if (count > rest_.size()) damaged("it is truncated");
-    const std::string_view bytes = rest_.substr(0, count);
-    rest_.remove_prefix(count);
-    return bytes;
-  }
-  uint64_t number() { return little_endian(take(8), 8); }
+  uint64_t number() { return in_.number(8); }
 
   void add(const Item& item, std::vector<int64_t> shape) {
     // intgemm8: of Bergamot's Marian, and of Marian from 1.11 on.
     static const std::map<uint64_t, const char*> types = {
         {0x404, "F32"}, {0x402, "F16"}, {0x101, "I8"}, {0x204, "U32"}, {0x4101, ""}, {0x10001, ""}};
     const auto type = types.find(item.type);
-    const std::string_view bytes = take(item.bytes);
+    const std::string_view bytes = in_.take(item.bytes);
     if (type == types.end())
       throw DataError(
           where_ + ": " + shown(item.name) + " has elements of type " + std::to_string(item.type) +
@@ -73,16 +64,16 @@ class BinReader {
           "float16 and intgemm8");
     if (*type->second != '\0')
       return out_.add(item.name, {type->second, std::move(shape), {}, bytes});
-    if (shape.size() != 2) damaged("an item of intgemm8 is not a matrix");
+    if (shape.size() != 2) in_.damaged("an item of intgemm8 is not a matrix");
     if (item.name.find("Wemb") == item.name.npos) std::swap(shape[0], shape[1]);
     const ForeignTensor matrix{"I8", std::move(shape), {}, bytes};
     out_.add(item.name, matrix);  // checks the size
     const auto count = uint64_t(matrix.elements());
-    if (bytes.size() - count < 4) damaged("an item of intgemm8 has no multiplier");
+    if (bytes.size() - count < 4) in_.damaged("an item of intgemm8 has no multiplier");
     out_.add(item.name + "_scale", {"F32", {1}, {}, bytes.substr(count, 4)});
   }
 
-  std::string_view rest_;
+  ByteReader in_;
   const std::string& where_;
   ForeignTensors out_;
 };

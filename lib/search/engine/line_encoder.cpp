@@ -49,8 +49,8 @@ std::vector<float> LineEncoder::download(Matrix from) {
   return values;
 }
 
-// The first row of a sentence is that of <bos>; the mean is over the others. Other toolkits, whose
-// texts end with a special token, too, include both.
+// The first row of a sentence is that of <bos>, which the mean leaves out. In a model of another
+// toolkit, whose texts also end with a special token, the mean includes both.
 void LineEncoder::read_vectors(std::span<const Source* const> sources, Matrix hidden,
                                std::span<const int32_t> offsets, Outputs out) {
   const std::vector<float> all = download(hidden);

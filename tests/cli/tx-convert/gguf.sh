@@ -61,3 +61,5 @@ patched() { # SED-EXPRESSION MESSAGE
 }
 patched 's/qwen3/gemma/' 'general.architecture is "gemma"; llama, qwen2 and qwen3 are supported'
 patched 's/qwen2/qwen9/' 'tokenizer.ggml.pre is "qwen9"'
+patched 's/\(attention.value_length\x04\x00\x00\x00\)\x06/\1\x03/' \
+  'qwen3.attention.value_length is not the width of a head, 6'
