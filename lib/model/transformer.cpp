@@ -59,7 +59,7 @@ Tensor Stack::embed_rows(Context& context, const PackedSide& side,
   const Dropout drop = masks.at(DropoutPlace::on_embedding);
   e.drop = drop;
   if (!embedding_norm_.gamma) return embed(context, e);
-  e.drop.threshold = 0;
+  e.drop.threshold = 0;  // the dropout follows the norm
   return add_norm(context, {}, layer_norm(context, embed(context, e), embedding_norm_), drop, {})
       .sum;
 }

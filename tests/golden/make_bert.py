@@ -16,25 +16,29 @@ import shutil
 import sys
 
 import torch
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import (AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers,
+                        processors, trainers)
 from transformers import (BertConfig, BertForMaskedLM, PreTrainedTokenizerFast, RobertaConfig,
                           RobertaForMaskedLM)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "bench", "peers"))
-from convert_equal import line  # noqa: E402
+from convert_equal import WORDS, line  # noqa: E402
 
 SHAPE = dict(hidden_size=16, intermediate_size=24, num_hidden_layers=2, num_attention_heads=2)
 
 
-def word_pieces(r):
-    tok = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+def word_pieces():
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    letters = sorted(set("".join(WORDS)))
+    pieces = special + letters + ["##" + c for c in letters] + [
+        "ab", "go", "dog", "old", "co", "##ld", "##ab", "##om"]
+    tok = Tokenizer(models.WordPiece({text: i for i, text in enumerate(pieces)},
+                                     unk_token="[UNK]"))
     tok.normalizer = normalizers.BertNormalizer(lowercase=True)
     tok.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tok.decoder = decoders.WordPiece()
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    tok.train_from_iterator([line(r) for _ in range(300)], trainers.WordPieceTrainer(
-        vocab_size=60, special_tokens=special, show_progress=False))
+    tok.add_special_tokens(special)
     tok.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
     return tok, "[MASK]"
@@ -49,7 +53,6 @@ def byte_pairs(r):
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
     tok.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0),
                                                       add_prefix_space=False)
-    from tokenizers import AddedToken
     tok.add_special_tokens([AddedToken("<mask>", lstrip=True)])
     return tok, "<mask>"
 
@@ -103,7 +106,7 @@ def save(name, model, tok, mask, pooling, unit):
 
 
 def main():
-    tok, mask = word_pieces(random.Random(1))
+    tok, mask = word_pieces()
     config = BertConfig(vocab_size=tok.get_vocab_size(), max_position_embeddings=40, **SHAPE)
     save("bert", random_model(BertForMaskedLM, config, 2), tok, mask, "mean_tokens", True)
     tok, mask = byte_pairs(random.Random(3))

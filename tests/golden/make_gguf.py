@@ -9,6 +9,7 @@ usage: make_gguf.py    (pip install torch transformers sentencepiece gguf)
 prompts: lines of prompt, tab, continuation; log_p: the natural log-probability of the continuation
 with its end; greedy: twelve tokens at most that follow the prompts.
 """
+import json
 import os
 import random
 import shutil
@@ -132,7 +133,6 @@ def of_bytes(path, model, tok):
     out.add_tokenizer_pre("qwen2")
     out.add_token_list([text for text, _ in vocab] + [f"[PAD{i}]" for i in range(unused)])
     out.add_token_types([3 if i < 3 else 1 for _, i in vocab] + [5] * unused)
-    import json
     out.add_token_merges([" ".join(m) for m in json.loads(tok.to_str())["model"]["merges"]])
     out.add_eos_token_id(EOS)
     out.add_add_bos_token(False)
