@@ -122,8 +122,10 @@ Vocabularies with_languages(const Vocabularies& all, const LanguageChoice& choic
 }
 
 void refuse_languages(const Vocabularies& all, const std::string& what, const std::string& where) {
-  if (!has_languages(all.source())) return;
-  throw DataError(what + " cannot be used with " + where + ", a multilingual model");
+  if (!has_languages(all.source()) && first_token(all.target()) < 0) return;
+  throw DataError(what + " cannot be used with " + where +
+                  (has_languages(all.source()) ? ", a multilingual model"
+                                               : ", whose outputs begin with a set token"));
 }
 
 void check_trainable(const Vocabularies& all, const std::string& where) {

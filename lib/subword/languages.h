@@ -36,12 +36,13 @@ Vocabularies stated_languages(const Vocabularies& all, const LanguageChoice& cho
 Vocabularies with_languages(const Vocabularies& all, const LanguageChoice& choice,
                             const std::string& where);
 
-// For tools that do not support languages: DataError if the model has some.
+// For tools that do not support languages: DataError if the model has some, or another token before
+// its outputs.
 void refuse_languages(const Vocabularies& all, const std::string& what, const std::string& where);
 // For training: UsageError if the file does not set both languages, or if sources end with theirs.
 void check_trainable(const Vocabularies& all, const std::string& where);
 
-// The language token that the decoder reads after <bos>, or -1.
+// The token, usually a language, that the decoder reads after <bos>, or -1.
 int first_token(const Vocabulary& target);
 // The tokens before those of a source, and after them: <eos>, or <eos> and its language.
 std::vector<int> opening_tokens(const Vocabulary& source);

@@ -241,7 +241,6 @@ MappedTokens read_mapped(std::string_view bytes, const std::string& where) {
     *ids = read_ids(json, key, c.tokens.size(), where);
   if (c.tokens.size() < Vocabulary::specials) refuse("it has too few tokens");
   if (c.closing.size() > 2) refuse("it has more than 2 closing tokens");
-  if (c.languages.empty() && c.first >= 0) refuse("it has a first token but no languages");
   for (const std::string& token : c.tokens)
     if (token.empty()) refuse("a token is empty");
   return c;

@@ -134,9 +134,10 @@ ForeignModel import_model(const std::string& directory) {
   };
   using Text = ModelSettings::Text;
   static const std::map<std::string, Family> families = {
-      {"bert", {import_bert, 0, Text::tokens}},       {"fsmt", {import_fsmt, 1, Text::tokens}},
-      {"gpt2", {import_gpt2, 0, Text::tokens}},       {"llama", {import_llama, 0, Text::raw}},
-      {"m2m_100", {import_m2m100, 2, Text::raw}},     {"marian", {import_marian, 1, Text::raw}},
+      {"bart", {import_bart, -1, Text::tokens}},      {"bert", {import_bert, 0, Text::tokens}},
+      {"fsmt", {import_fsmt, 1, Text::tokens}},       {"gpt2", {import_gpt2, 0, Text::tokens}},
+      {"llama", {import_llama, 0, Text::raw}},        {"m2m_100", {import_bart, 2, Text::raw}},
+      {"marian", {import_marian, 1, Text::raw}},      {"mbart", {import_bart, -1, Text::raw}},
       {"mistral", {import_llama, 0, Text::raw}},      {"qwen2", {import_llama, 0, Text::raw}},
       {"qwen3", {import_llama, 0, Text::raw}},        {"roberta", {import_bert, 0, Text::tokens}},
       {"xlm-roberta", {import_bert, 0, Text::tokens}}};
@@ -163,7 +164,9 @@ std::string bart_name(const std::string& ours) {
       {".cross_attn.", ".encoder_attn."},
       {".ffn.in_proj.", ".fc1."},
       {".ffn.out_proj.", ".fc2."},
-      {"coder.norm.", "coder.layer_norm."}};
+      {"coder.norm.", "coder.layer_norm."},
+      {"coder.embedding_norm.", "coder.layernorm_embedding."},
+      {"coder.positions.", "coder.embed_positions."}};
   return "model." + replaced(ours, parts);
 }
 
@@ -209,6 +212,11 @@ void check_rows(const ForeignTensors& from, const std::vector<std::string>& name
                       ", but vocab_size in config.json is " + std::to_string(rows));
     return;
   }
+}
+
+bool differ(const ForeignTensors& from, const std::string& a, const std::string& b) {
+  const ForeignTensor *x = from.find(a), *y = from.find(b);
+  return x && y && x->bytes != y->bytes;
 }
 
 WeightRows WeightMap::take(const std::string& theirs, const std::vector<int64_t>& shape) {

@@ -40,6 +40,7 @@ inline constexpr int64_t max_layers = 1000;
 // or a GGUF file. DataError: none of these.
 ForeignModel import_model(const std::string& path);
 
+ForeignModel import_bart(const std::string& directory, const ModelSettings& settings);
 ForeignModel import_marian(const std::string& directory, const ModelSettings& settings);
 ForeignModel import_fairseq(const std::string& directory);     // a checkpoint and its dictionaries
 ForeignModel import_marian_npz(const std::string& directory);  // of Marian and Firefox, see there
@@ -49,7 +50,6 @@ ForeignModel import_fsmt(const std::string& directory, const ModelSettings& sett
 ForeignModel import_gguf(const std::string& path);
 ForeignModel import_gpt2(const std::string& directory, const ModelSettings& settings);
 ForeignModel import_llama(const std::string& directory, const ModelSettings& settings);
-ForeignModel import_m2m100(const std::string& directory, const ModelSettings& settings);
 
 // The first of checkpoint_best.pt, checkpoint_last.pt, checkpoint.pt and model.pt, or "".
 std::string fairseq_checkpoint(const std::string& directory);
@@ -96,6 +96,9 @@ std::string marian_name(const std::string& ours, bool pre_norm);
 
 // DataError if the first of these tensors that exists has fewer rows, before they are allocated.
 void check_rows(const ForeignTensors& from, const std::vector<std::string>& names, int64_t rows);
+
+// Whether both exist and have different bytes: embeddings that transformers 5 does not share.
+bool differ(const ForeignTensors& from, const std::string& a, const std::string& b);
 
 // Reads weights by name and records which of the foreign tensors were used.
 class WeightMap {

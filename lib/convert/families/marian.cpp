@@ -23,7 +23,10 @@ class Marian {
         shared_(config_.flag("share_encoder_decoder_embeddings", true)),
         tied_(config_.flag("tie_word_embeddings", true)),
         from_(std::make_shared<ForeignTensors>(read_weights(directory))),
-        map_(*from_) {}
+        map_(*from_) {
+    if (differ(*from_, "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"))
+      shared_ = false;
+  }
 
   ForeignModel import() {
     ForeignModel model;

@@ -96,6 +96,7 @@ ModelSettings::ModelSettings(const std::string& directory, Json config, int64_t 
     for (const auto& [key, value] : config_.items())
       if (is_known(key)) generation_[key] = value;
   }
+  if (start_ < 0) start_ = generation_.value("forced_bos_token_id", Json()).is_null() ? 1 : 2;
   read_generation();
   if (text == Text::raw) read_tokenizer();
 }
@@ -166,7 +167,7 @@ void ModelSettings::read_tokens(const std::string& key, const Json& value) {
     }
   } else if (key == "suppress_tokens") {
     for (const int64_t id : ids(key, value)) forbidden_.push_back(id);
-  } else if (key == "forced_bos_token_id" && start_ == 2) {  // a language
+  } else if (key == "forced_bos_token_id" && start_ == 2) {
     forced_bos_ = ids(key, value).front();
   } else if (key == "forced_eos_token_id") {  // only at the maximum length
     if (ids(key, value) != std::vector<int64_t>(1, ends_.empty() ? -1 : ends_.front()))

@@ -17,8 +17,9 @@ class ModelSettings {
   enum class Text { raw, tokens };
 
   // config: the content of config.json, corrected by generation_config.json. start: the number of
-  // tokens that the decoder reads before its output; 0 for a language model. DataError: a malformed
-  // value, or one without which the outputs would be wrong.
+  // tokens that the decoder reads before its output; 0 for a language model; -1: 2 with a
+  // forced_bos_token_id, else 1. DataError: a malformed value, or one without which the outputs
+  // would be wrong.
   ModelSettings(const std::string& directory, Json config, int64_t start, Text text);
 
   const Json& config() const { return config_; }

@@ -82,7 +82,7 @@ WeightRows TokenOrder::bias(WeightRows theirs, bool without_pad) const {
 }
 
 SpecTokens tokens_of(const TokenizerSpec& spec, int64_t rows, SpecialIds special,
-                     const std::string& where) {
+                     const std::string& where, Start start) {
   std::vector<std::string> texts = spec.tokens;
   if (int64_t(texts.size()) > rows)
     throw DataError(where + " has the token " + shown(texts.back()) + " with the id " +
@@ -121,7 +121,7 @@ SpecTokens tokens_of(const TokenizerSpec& spec, int64_t rows, SpecialIds special
                       "unused row in the embedding and no further special token");
     *id = *free;
   }
-  SpecTokens out{TokenOrder(texts, special, where, Start::own), {}};
+  SpecTokens out{TokenOrder(texts, special, where, start), {}};
   out.content = out.order.content();
   out.content.bytes = spec.byte_fallback;
   if (spec.unk < 0) out.content.forbidden = {Vocabulary::unk};

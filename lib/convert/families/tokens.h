@@ -47,14 +47,26 @@ class TokenOrder {
 
 // The tokens of a language model whose text a description splits.
 struct SpecTokens {
-  TokenOrder order;  // one token for each row of the embedding; Start::own
+  TokenOrder order;  // one token for each row of the embedding
   MappedTokens content;
 };
-// A row without a token is unused. special: pad, unk and start may be -1; they are then an unused
-// row, the token of a byte that UTF-8 does not have, or a special token. DataError from `where`:
-// there is neither, or there are more tokens than rows.
+// A row without a token is unused. start: as for TokenOrder. special: pad, unk and start may be -1;
+// they are then an unused row, the token of a byte that UTF-8 does not have, or a special token.
+// DataError from `where`: there is neither, or there are more tokens than rows.
 SpecTokens tokens_of(const TokenizerSpec& spec, int64_t rows, SpecialIds special,
-                     const std::string& where);
+                     const std::string& where, Start start = Start::own);
+
+// The tokens and languages of an M2M-100, NLLB or mBART model.
+struct MultilingualTokens {
+  TokenOrder order;  // one token for each row of the embedding
+  Vocabularies vocabularies;
+  std::string languages;  // " from en_XX to ro_RO" where they cannot be chosen
+};
+class FamilyConfig;
+class ModelSettings;
+// DataError: a file is missing, malformed or without languages, or has more tokens than rows.
+MultilingualTokens read_multilingual(const std::string& directory, const FamilyConfig& config,
+                                     const ModelSettings& settings);
 
 // tokenizer.json of a directory; no value if it does not exist. DataError: it is not supported.
 std::optional<TokenizerSpec> find_tokenizer(const std::string& directory);

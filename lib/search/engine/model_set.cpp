@@ -36,7 +36,7 @@ LoadedModel load_model(Backend& backend, const std::shared_ptr<const ModelReader
   LoadedModel m;
   m.name = file->path();
   m.vocabularies = with_languages(file->vocabularies(), languages, m.name);
-  longest += has_languages(m.vocabularies.source());
+  longest += first_token(m.vocabularies.target()) >= 0;
   const HeadMask mask(masked_heads, file->config(), "--mask-heads");
   m.parameters.reset(new Parameters(Parameters::for_inference(
       backend, file->config(), weights, MaskedWeights(*file, mask, file->config().d_v))));
@@ -103,7 +103,7 @@ void ModelSet::check_unchanged() const {
 int64_t ModelSet::longest() const {
   int64_t min = models_.front().transformer->longest();
   for (const LoadedModel& m : models_) min = std::min(min, m.transformer->longest());
-  return min - has_languages(source());
+  return min - (first_token(target()) >= 0);
 }
 
 std::vector<const Transformer*> ModelSet::transformers() const {

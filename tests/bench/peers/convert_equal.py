@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares converted MarianMT, M2M-100 and NLLB models with the package transformers.
+"""Compares converted MarianMT, M2M-100, NLLB, BART and mBART models with the package transformers.
 
 usage: convert_equal.py BIN [SEED]    (pip install torch transformers sentencepiece)
 
@@ -15,8 +15,10 @@ import sys
 import tempfile
 
 import sentencepiece
+import tokenizers
 import torch
-from transformers import (M2M100Config, M2M100ForConditionalGeneration, M2M100Tokenizer,
+from transformers import (BartConfig, BartForConditionalGeneration, BartTokenizer, MBart50Tokenizer,
+                          MBartConfig, MBartForConditionalGeneration, MBartTokenizer, M2M100Config, M2M100ForConditionalGeneration, M2M100Tokenizer,
                           MarianConfig, MarianMTModel, MarianTokenizer, NllbTokenizer)
 
 WORDS = "ab ba abc cab dog god gold old cold a b c do go so to tom mot".split()
@@ -27,12 +29,12 @@ def line(r):
     return " ".join(r.choice(WORDS) for _ in range(r.randint(1, 8)))
 
 
-def train_model(folder, name, r):
+def train_model(folder, name, r, kind="unigram"):
     path = os.path.join(folder, name)
     with open(path + ".txt", "w", encoding="utf-8") as f:
         f.writelines(line(r) + "\n" for _ in range(500))
     sentencepiece.SentencePieceTrainer.train(
-        input=path + ".txt", model_prefix=path, vocab_size=40, model_type="unigram",
+        input=path + ".txt", model_prefix=path, vocab_size=40, model_type=kind,
         normalization_rule_name="identity", hard_vocab_limit=False, minloglevel=2)
     for rest in (".txt", ".vocab"):
         os.remove(path + rest)
@@ -105,11 +107,13 @@ def make_multilingual(folder, seed, nllb, legacy=False, tied=True, dtype=torch.f
     torch.manual_seed(seed)
     os.makedirs(folder)
     spm = folder + "/sentencepiece.bpe.model"
-    os.rename(train_model(folder, "pieces", r), spm)
+    os.rename(train_model(folder, "pieces", r, "bpe" if nllb else "unigram"), spm)
     languages = LANGUAGES[nllb]
     if nllb:
-        tokenizer = NllbTokenizer(spm, src_lang=languages[0], tgt_lang=None,
-                                  additional_special_tokens=languages, legacy_behaviour=legacy)
+        with open(folder + "/tokenizer_config.json", "w", encoding="utf-8") as f:
+            json.dump({"tokenizer_class": "NllbTokenizer", "src_lang": languages[0],
+                       "additional_special_tokens": languages, "legacy_behaviour": legacy}, f)
+        tokenizer = NllbTokenizer.from_pretrained(folder)
     else:
         pieces = sentencepiece.SentencePieceProcessor(spm)
         names = ["<s>", "<pad>", "</s>", "<unk>"]
@@ -135,13 +139,76 @@ def make_multilingual(folder, seed, nllb, legacy=False, tied=True, dtype=torch.f
             elif "shared" in name or "embed" in name or "lm_head" in name:
                 p.normal_(0, 0.5)
     # Tokens that tx never outputs: <s>, pad, languages, other added tokens, and unused rows.
-    first = (len(tokenizer.sp_model) + 1) if nllb else len(tokenizer.encoder)
+    first = min(tokenizer.convert_tokens_to_ids(languages)) if nllb else len(tokenizer.encoder)
     silent = model.generation_config.bad_words_ids = [[i] for i in [0, 1, *range(first, rows)]]
     model.to(dtype)
     model.save_pretrained(folder, safe_serialization=safe)
     model = M2M100ForConditionalGeneration.from_pretrained(folder, torch_dtype=torch.float32).eval()
     model.generation_config.bad_words_ids = silent
     tokenizer = type(tokenizer).from_pretrained(folder)
+    return model, tokenizer
+
+
+def make_mbart_tokenizer(folder, r, kind):
+    spm = sentencepiece.SentencePieceProcessor(train_model(folder, "pieces", r))
+    os.remove(folder + "/pieces.model")
+    pieces = [(spm.id_to_piece(i), spm.get_score(i)) for i in range(3, len(spm))]
+    vocab = [(name, 0.0) for name in ("<s>", "<pad>", "</s>", "<unk>")] + pieces
+    if kind == "mbart50":
+        languages = sys.modules[MBart50Tokenizer.__module__].FAIRSEQ_LANGUAGE_CODES
+    else:
+        languages = sys.modules[MBartTokenizer.__module__].FAIRSEQ_LANGUAGE_CODES
+    vocab += [(name, 0.0) for name in languages + ["<mask>"]]
+    make = MBart50Tokenizer if kind == "mbart50" else MBartTokenizer
+    return make(vocab=vocab, src_lang="en_XX", tgt_lang="de_DE")
+
+
+def make_bart_tokenizer(folder, r):
+    bpe = tokenizers.ByteLevelBPETokenizer()
+    bpe.train_from_iterator((line(r) for _ in range(500)), vocab_size=300, show_progress=False,
+                            special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"])
+    bpe.save_model(folder)
+    with open(folder + "/vocab.json", encoding="utf-8") as f:
+        vocab = json.load(f)
+    with open(folder + "/merges.txt", encoding="utf-8") as f:
+        merges = [tuple(text.split()) for text in f if not text.startswith("#")]
+    for name in ("/vocab.json", "/merges.txt"):
+        os.remove(folder + name)
+    return BartTokenizer(vocab=vocab, merges=merges)
+
+
+def make_bart(folder, seed, kind, tied=True, dtype=torch.float32, safe=True, forced=True, **shape):
+    """A BART ("bart"), mBART ("mbart") or mBART-50 ("mbart50") with random weights."""
+    r = random.Random(seed)
+    torch.manual_seed(seed)
+    os.makedirs(folder)
+    bart = kind == "bart"
+    tokenizer = make_bart_tokenizer(folder, r) if bart else make_mbart_tokenizer(folder, r, kind)
+    tokenizer.save_pretrained(folder)
+    tokenizer = type(tokenizer).from_pretrained(folder)
+    start = tokenizer.convert_tokens_to_ids("de_DE") if kind == "mbart" else 2
+    config = (BartConfig if bart else MBartConfig)(
+        vocab_size=len(tokenizer) + (3 if bart else 0), max_position_embeddings=64,
+        tie_word_embeddings=tied, init_std=0.5, dropout=0.0, attention_dropout=0.0,
+        decoder_start_token_id=start, forced_eos_token_id=None, **shape)
+    model = (BartForConditionalGeneration if bart else MBartForConditionalGeneration)(config).eval()
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            if name.endswith("bias"):
+                p.normal_(0, 0.2)
+            elif "norm" in name:
+                p.normal_(1, 0.2)
+            else:
+                p.normal_(0, 0.5)
+        model.final_logits_bias.normal_(0, 0.3)
+    # Tokens that tx never outputs: pad, <unk> of bytes, of mBART also <s>, languages and <mask>.
+    languages = [] if bart else [[i] for i in range(len(tokenizer)) if i > 3 and i >= len(
+        tokenizer) - (53 if kind == "mbart50" else 26)]
+    model.generation_config.forced_bos_token_id = 0 if bart and forced else None
+    model.generation_config.bad_words_ids = [[1]] + ([[3]] if bart else [[0]] + languages)
+    model.to(dtype)
+    model.save_pretrained(folder, safe_serialization=safe)
+    model = type(model).from_pretrained(folder, torch_dtype=torch.float32).eval()
     return model, tokenizer
 
 
@@ -152,11 +219,13 @@ def tool(bin, name, *args, text=""):
 
 def texts(model, tokenizer, lines, **options):
     out = []
+    given = model.generation_config.forced_bos_token_id is not None
     for text in lines:
         batch = tokenizer(text, return_tensors="pt")
-        first = 2 if "forced_bos_token_id" in options else 1  # after the tokens that are not searched
+        first = 2 if given or "forced_bos_token_id" in options else 1  # after the tokens that are not searched
         # A language token before the source counts as part of it, one after </s> does not.
-        behind = getattr(tokenizer, "legacy_behaviour", False)
+        ids = batch["input_ids"][0].tolist()
+        behind = len(ids) - 1 - ids.index(tokenizer.eos_token_id)
         length = batch["input_ids"].shape[1] - 1 - behind + EXTRA + first - 1
         with torch.no_grad():
             ids = model.generate(**batch, max_new_tokens=length, do_sample=False, **options)
@@ -165,20 +234,20 @@ def texts(model, tokenizer, lines, **options):
 
 
 def log_p(model, tokenizer, source, target, language=None):
-    """log P of the target, without the language token, which is given. MarianMT never outputs <pad>:
-    it is not part of the softmax."""
-    if language is None:
-        batch = tokenizer(source, text_target=target, return_tensors="pt")
-        labels = batch["labels"]
-    else:
-        batch = tokenizer(source, return_tensors="pt")
-        pieces = tokenizer(target, add_special_tokens=False)["input_ids"]
-        batch["labels"] = labels = torch.tensor([[language] + pieces + [tokenizer.eos_token_id]])
+    """log P of the target, without the language or other first token, which is given. MarianMT never
+    outputs <pad>: it is not part of the softmax."""
+    batch = tokenizer(source, return_tensors="pt")
+    marian = isinstance(model, MarianMTModel)
+    pieces = (tokenizer(text_target=target)["input_ids"][:-1] if marian else
+              tokenizer(target, add_special_tokens=False)["input_ids"])
+    labels = ([] if language is None else [language]) + pieces + [tokenizer.eos_token_id]
+    start = model.config.decoder_start_token_id
     with torch.no_grad():
-        logits = model(**batch).logits[0]
-    if language is None:
+        logits = model(**batch, decoder_input_ids=torch.tensor([[start] + labels[:-1]])).logits[0]
+    if marian:
         logits[:, tokenizer.pad_token_id] = -float("inf")
-    return logits.log_softmax(-1).gather(1, labels[0][:, None])[0 if language is None else 1:].sum().item()
+    rows = logits.log_softmax(-1).gather(1, torch.tensor(labels)[:, None])
+    return rows[0 if language is None else 1:].sum().item()
 
 
 def compare(bin, seed, what, make=make_folder, target=None, **shape):
@@ -189,7 +258,7 @@ def compare(bin, seed, what, make=make_folder, target=None, **shape):
         model, tokenizer = make(folder, seed, **shape)
         tool(bin, "tx-convert", "-q", folder, "-o", file)
         lines = [line(r) for _ in range(30)] + [">>xx<< ab dog", "ab ZZ", "\u00e4"]
-        options, forced, language = [], {}, None
+        options, forced, language = [], {}, model.generation_config.forced_bos_token_id
         if target is not None:
             options = ["--target-language", target]
             language = tokenizer.convert_tokens_to_ids(
@@ -234,6 +303,17 @@ def main():
     compare(bin, seed, "NLLB, X </s> lang", legacy=True, **nllb, **wide)
     compare(bin, seed, "NLLB, untied, bin", tied=False, safe=False, **nllb, **small)
     compare(bin, seed, "NLLB, f16", dtype=torch.float16, **nllb, **wide)
+    bart = dict(make=make_bart, kind="bart")
+    compare(bin, seed, "BART", **bart, **small)
+    compare(bin, seed, "BART, no forced token, bin", forced=False, safe=False, **bart, **wide)
+    compare(bin, seed, "BART, untied, relu", tied=False, activation_function="relu", **bart, **wide)
+    compare(bin, seed, "BART, scaled, f16", scale_embedding=True, dtype=torch.float16, **bart, **small)
+    for what, kind in (("mBART", dict(kind="mbart")),
+                       ("mBART-50", dict(kind="mbart50", target="de_DE"))):
+        compare(bin, seed, what, make=make_bart, **kind, **small)
+        compare(bin, seed, what + ", scaled, untied", make=make_bart, scale_embedding=True, tied=False,
+                **kind, **wide)
+        compare(bin, seed, what + ", f16", make=make_bart, dtype=torch.float16, **kind, **wide)
     m2m = dict(make=make_multilingual, nllb=False, target="cs")
     compare(bin, seed, "M2M-100", spare=8, **m2m, **small)
     compare(bin, seed, "M2M-100, gelu, wide", spare=8, activation_function="gelu", **m2m, **wide)

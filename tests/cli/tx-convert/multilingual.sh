@@ -1,4 +1,4 @@
-# NLLB and M2M-100 directories of Hugging Face: log P and translations equal those of the package
+# NLLB, M2M-100, BART and mBART directories of Hugging Face: log P and translations equal those of the package
 # transformers (tests/golden/make_multilingual.py); how languages are selected and reported.
 same_as_theirs() { # DIR LOG-P OPTION...: compares log P of the given translations
   folder=$1 wanted=$2
@@ -25,6 +25,31 @@ greedy "$m2m" --target-language __cs__
 tx-decode -m m --describe > described
 grep -q '^  en  source$' described || fail 'the language of the directory is not listed'
 grep -q '^  de$' described || fail 'not every language is listed'
+
+# BART, whose outputs begin with <s>, the first mBART, which has set languages, and mBART-50.
+bart=$TX_SOURCE/tests/golden/bart
+expect_status 0 tx-convert -o m "$bart"
+expect_stderr 'tx-convert: wrote m, converted from a BART model'
+same_as_theirs "$bart" "$bart/log_p"
+greedy "$bart"
+expect_status 1 tx-attn-dump -m m "$bart/source"
+expect_stderr_contains 'tx-attn-dump cannot be used with m, whose outputs begin with a set token'
+tx-train -q --init m --src "$bart/source" --tgt "$bart/target" --steps 2 --threads 1 -o tuned
+expect_status 0 tx-decode -q -m tuned "$bart/source"
+mbart=$TX_SOURCE/tests/golden/mbart
+expect_status 0 tx-convert -o m "$mbart"
+expect_stderr 'tx-convert: wrote m, converted from an mBART model from en_XX to de_DE'
+same_as_theirs "$mbart" "$mbart/log_p"
+greedy "$mbart"
+cp -r "$mbart" broken
+sed 's/"src_lang": "en_XX"/"src_lang": "en_US"/' "$mbart/tokenizer_config.json" \
+  > broken/tokenizer_config.json
+expect_status 1 tx-convert -q -o none broken
+expect_stderr_contains 'the language "en_US" is not in the vocabulary'
+mbart=$TX_SOURCE/tests/golden/mbart50
+expect_status 0 tx-convert -q -o m "$mbart"
+same_as_theirs "$mbart" "$mbart/log_p" --target-language de_DE
+greedy "$mbart" --target-language de_DE
 
 nllb=$TX_SOURCE/tests/golden/nllb
 expect_status 0 tx-convert -q -o m "$nllb"

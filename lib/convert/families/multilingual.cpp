@@ -1,13 +1,12 @@
-// M2M-100 and NLLB of Hugging Face: pre-norm with a norm at the end of each stack, biases
-// everywhere, embeddings scaled by sqrt(d_model), fairseq's sinusoids from position 2 on. The
-// decoder reads </s>, then the target language.
+// The tokens of M2M-100, NLLB and mBART: those of sentencepiece.bpe.model, with ids from vocab.json
+// (M2M-100) or shifted by one, or else those of tokenizer.json; then the languages and other added
+// tokens, then unused rows.
 #include <algorithm>
 #include <set>
 #include <sstream>
 
 #include "lib/base/error.h"
 #include "lib/base/io.h"
-#include "lib/checkpoint/transfer.h"
 #include "lib/convert/families/family.h"
 #include "lib/convert/families/tokens.h"
 #include "lib/convert/formats/directory.h"
@@ -18,23 +17,22 @@ namespace tx {
 
 namespace {
 
-// The tokens of M2M-100 and NLLB: those of sentencepiece.bpe.model, with ids from vocab.json
-// (M2M-100) or shifted by one (NLLB), or else those of tokenizer.json (NLLB); then the languages
-// and other added tokens, then unused rows.
+enum class Scheme { m2m100, nllb, mbart };
 
-struct MultilingualTokens {
-  TokenOrder order;  // one token per row of the embedding
-  Vocabularies vocabularies;
-};
-
-// The languages of M2M-100 and of its descendant for WMT 2021, in the order of their rows. Their
-// tokenizer hard-codes them; its files do not list them.
+// The languages of M2M-100, of its descendant for WMT 2021, and of mBART, in the order of their
+// rows. Their tokenizers hard-code them; not all of their files list them.
 constexpr const char* m2m100_codes =
     "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga "
     "gd gl gu ha he hi hr ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv "
     "mg mk ml mn mr ms my ne nl no ns oc or pa pl ps pt ro ru sd si sk sl so sq sr ss su "
     "sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu";
 constexpr const char* wmt21_codes = "en ha is ja cs ru zh de";
+constexpr const char* mbart_codes =
+    "ar_AR cs_CZ de_DE en_XX es_XX et_EE fi_FI fr_XX gu_IN hi_IN it_IT ja_XX kk_KZ ko_KR lt_LT "
+    "lv_LV my_MM ne_NP nl_XX ro_RO ru_RU si_LK tr_TR vi_VN zh_CN";
+constexpr const char* mbart50_codes =  // after those of mBART
+    " af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN mn_MN mr_IN pl_PL ps_AF "
+    "pt_XX sv_SE sw_KE ta_IN te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI";
 
 bool is_letters(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
@@ -42,11 +40,13 @@ bool is_letters(std::string_view text) {
   });
 }
 
-// __de__ (M2M-100) or deu_Latn (NLLB).
-bool names_language(const std::string& text, bool nllb) {
-  if (!nllb) return text.size() > 4 && text.starts_with("__") && text.ends_with("__");
-  return text.size() == 8 && text[3] == '_' && is_letters(text.substr(0, 3)) &&
-         is_letters(text.substr(4));
+// __de__ (M2M-100), deu_Latn (NLLB) or de_DE (mBART).
+bool names_language(const std::string& text, Scheme scheme) {
+  if (scheme == Scheme::m2m100)
+    return text.size() > 4 && text.starts_with("__") && text.ends_with("__");
+  const size_t code = scheme == Scheme::nllb ? 3 : 2;
+  return text.size() == code + (scheme == Scheme::nllb ? 5 : 3) && text[code] == '_' &&
+         is_letters(text.substr(0, code)) && is_letters(text.substr(code + 1));
 }
 
 // DataError: a file is missing, malformed or without languages, or there are more tokens than rows.
@@ -57,23 +57,26 @@ class Reader {
         config_(config),
         own_(own),
         settings_(object_or_empty(directory + "/tokenizer_config.json")),
-        nllb_(is_nllb()),
+        class_(token_text(settings_.value("tokenizer_class", Json()))),
+        scheme_(find_scheme()),
         rows_(config.size("vocab_size")) {}
 
   MultilingualTokens read() {
+    const bool listed = scheme_ == Scheme::m2m100;
     const auto spec =
-        nllb_ && !file_exists(model_path_) ? find_tokenizer(directory_) : std::nullopt;
+        !listed && !file_exists(model_path_) ? find_tokenizer(directory_) : std::nullopt;
     content_.model = spec ? tokenizer_bytes(*spec) : read_sentencepiece(model_path_);
-    spec ? number_by_tokenizer(*spec) : nllb_ ? number_by_model() : number_by_list();
+    spec ? number_by_tokenizer(*spec) : listed ? number_by_list() : number_by_model();
     base_ = int64_t(texts_.size());
     add_tokens();
-    const auto is_language = [&](const auto& token) { return names_language(token.second, nllb_); };
-    if (!nllb_ && std::ranges::none_of(added_, is_language)) add_known_languages();
+    const auto is_language = [&](const auto& token) {
+      return names_language(token.second, scheme_);
+    };
+    if (scheme_ != Scheme::nllb && std::ranges::none_of(added_, is_language)) add_known_languages();
     name_rows();
     const auto unk = std::find(texts_.begin(), texts_.end(), "<unk>");
     if (unk == texts_.end()) throw DataError(list_path_ + " has no token <unk>");
-    const SpecialIds special{config_.size("pad_token_id"), unk - texts_.begin(),
-                             config_.size_or("decoder_start_token_id", 2),
+    const SpecialIds special{config_.size("pad_token_id"), unk - texts_.begin(), start(),
                              config_.size("eos_token_id")};
     TokenOrder order(texts_, special, directory_ + "/config.json");
     own_.check_token("unk_token", "<unk>");
@@ -82,18 +85,32 @@ class Reader {
     content_.theirs = {special.pad, special.unk, special.start, special.eos};
     take_languages(order);
     own_.set_tokens(content_, order);
-    return {order, stated()};
+    if (is_first_mbart()) return fixed(order);
+    return {order, stated(), ""};
   }
 
  private:
-  bool is_nllb() const {
-    const std::string kind = token_text(settings_.value("tokenizer_class", Json()));
-    for (const char* known : {"NllbTokenizer", "NllbTokenizerFast"})
-      if (kind == known) return true;
-    if (!kind.empty() && kind != "M2M100Tokenizer")
-      throw DataError(directory_ + "/tokenizer_config.json: tokenizer_class " + shown(kind) +
-                      " is not supported; M2M100Tokenizer and NllbTokenizer are");
-    return kind.empty() && !file_exists(directory_ + "/vocab.json");
+  Scheme find_scheme() {
+    if (class_.ends_with("Fast")) class_.resize(class_.size() - 4);
+    if (class_.empty())
+      class_ = config_.text("model_type") == "mbart"     ? "MBart50Tokenizer"
+               : file_exists(directory_ + "/vocab.json") ? "M2M100Tokenizer"
+                                                         : "NllbTokenizer";
+    if (class_ == "M2M100Tokenizer") return Scheme::m2m100;
+    if (class_ == "NllbTokenizer") return Scheme::nllb;
+    if (class_ == "MBartTokenizer" || class_ == "MBart50Tokenizer") return Scheme::mbart;
+    throw DataError(directory_ + "/tokenizer_config.json: tokenizer_class " + shown(class_) +
+                    " is not supported; M2M100Tokenizer, NllbTokenizer, MBartTokenizer and " +
+                    "MBart50Tokenizer are");
+  }
+  // Sources are X </s> LANGUAGE, and the decoder reads its language instead of </s>.
+  bool is_first_mbart() const { return class_ == "MBartTokenizer"; }
+
+  int64_t start() const {
+    if (!is_first_mbart() || config_.has("decoder_start_token_id"))
+      return config_.size_or("decoder_start_token_id", 2);
+    return std::ranges::find(texts_, token_text(settings_.value("tgt_lang", Json()))) -
+           texts_.begin();
   }
 
   [[noreturn]] void too_many(int64_t tokens) const {
@@ -115,12 +132,13 @@ class Reader {
     list_path_ = model_path_;
   }
 
-  // Added tokens follow those of the model.
+  // Languages and other added tokens follow those of the model.
   void number_by_tokenizer(const TokenizerSpec& spec) {
     list_path_ = directory_ + "/tokenizer.json";
     texts_ = spec.tokens;
     for (const AddedToken& token : spec.added)
-      if (!token.in_model) texts_.resize(std::min(texts_.size(), size_t(token.id)));
+      if (!token.in_model || names_language(token.text, scheme_))
+        texts_.resize(std::min(texts_.size(), size_t(token.id)));
     if (int64_t(texts_.size()) > rows_) too_many(int64_t(texts_.size()));
     if (std::ranges::count(texts_, "") > 0) throw DataError(list_path_ + ": an id has no token");
   }
@@ -176,15 +194,19 @@ class Reader {
   }
 
   void add_known_languages() {
+    const bool mbart = scheme_ == Scheme::mbart;
     const std::string which = token_text(settings_.value("language_codes", Json("m2m100")));
-    if (which != "m2m100" && which != "wmt21")
+    if (!mbart && which != "m2m100" && which != "wmt21")
       throw DataError(directory_ + "/tokenizer_config.json: language_codes " + shown(which) +
                       " is not supported; m2m100 and wmt21 are");
-    std::istringstream codes(which == "wmt21" ? wmt21_codes : m2m100_codes);
+    std::istringstream codes(mbart
+                                 ? mbart_codes + std::string(is_first_mbart() ? "" : mbart50_codes)
+                             : which == "wmt21" ? wmt21_codes
+                                                : m2m100_codes);
     int64_t id = base_;
     for (std::string code; codes >> code; ++id) {
       if (id >= rows_) too_many(id + 1);
-      added_[id] = "__" + code + "__";
+      added_[id] = mbart ? code : "__" + code + "__";
     }
   }
 
@@ -209,13 +231,34 @@ class Reader {
       if (id < Vocabulary::specials) continue;
       content_.controls.push_back(id);
       content_.forbidden.push_back(id);
-      if (added_.count(theirs) > 0 && names_language(texts_[size_t(theirs)], nllb_))
+      if (added_.count(theirs) > 0 && names_language(texts_[size_t(theirs)], scheme_))
         content_.languages.push_back(id);
     }
     if (content_.languages.empty())
       throw DataError(directory_ + " has no languages: neither tokenizer_config.json nor " +
                       "added_tokens.json, tokenizer.json or special_tokens_map.json lists any");
-    content_.language_last = nllb_ && settings_.value("legacy_behaviour", Json()) == true;
+    content_.language_last =
+        scheme_ == Scheme::nllb && settings_.value("legacy_behaviour", Json()) == true;
+  }
+
+  // The tokens of the first mBART: the decoder's start token is the language of the output, which
+  // cannot be chosen.
+  MultilingualTokens fixed(const TokenOrder& order) {
+    const std::string path = directory_ + "/tokenizer_config.json",
+                      source = token_text(settings_.value("src_lang", Json("en_XX"))),
+                      target = texts_[size_t(order.from(Vocabulary::bos))];
+    if (!names_language(target, scheme_))
+      throw DataError(directory_ + "/config.json: decoder_start_token_id is " + shown(target) +
+                      ", which is not a language");
+    content_.languages.clear();
+    const Vocabularies::Pointer output = parse_vocabulary(mapped_bytes(content_), model_path_);
+    const int id = order.id(std::ranges::find(texts_, source) - texts_.begin());
+    if (id < 0 || !names_language(source, scheme_))
+      throw DataError(path + ": the language " + shown(source) + " is not in the vocabulary");
+    content_.closing = {Vocabulary::eos, id};
+    return {order,
+            {{parse_vocabulary(mapped_bytes(content_), model_path_), output}},
+            " from " + source + " to " + target};
   }
 
   // Sets the default languages of the tokenizer's configuration.
@@ -239,7 +282,7 @@ class Reader {
     Json target = settings_.value("tgt_lang", Json());
     if (const int64_t first = own_.forced_bos(); first >= 0) {
       target = first < rows_ ? texts_[size_t(first)] : "";
-      if (!names_language(token_text(target), nllb_))
+      if (!names_language(token_text(target), scheme_))
         throw DataError(directory_ + ": forced_bos_token_id " + std::to_string(first) +
                         " is not a language, which is not supported");
     }
@@ -250,7 +293,8 @@ class Reader {
   const FamilyConfig& config_;
   const ModelSettings& own_;
   const Json settings_;
-  const bool nllb_;
+  std::string class_;  // of the tokenizer
+  const Scheme scheme_;
   const int64_t rows_;
   const std::string model_path_ = directory_ + "/sentencepiece.bpe.model";
   std::string list_path_;
@@ -260,96 +304,11 @@ class Reader {
   MappedTokens content_;
 };
 
-class M2M100 {
- public:
-  M2M100(const std::string& directory, const ModelSettings& settings)
-      : directory_(directory),
-        settings_(settings),
-        config_(settings.config(), directory + "/config.json"),
-        tied_(config_.flag("tie_word_embeddings", true)),
-        from_(std::make_shared<ForeignTensors>(read_weights(directory))),
-        tokens_(read_tokens()),
-        map_(*from_) {}
-
-  ForeignModel import() {
-    ForeignModel model;
-    model.what = "an M2M-100 or NLLB model";
-    model.from = from_;
-    model.content.config = ModelConfig::from_json(model_json(), directory_ + "/config.json");
-    model.content.vocabularies = tokens_.vocabularies;
-    model.content.provenance = Json{{"converted", "M2M-100 of Hugging Face"}};
-    check_bias();
-    for (const ParameterEntry& e : parameter_table(model.content.config))
-      model.content.weights.push_back(float_tensor(e, rows_of(e), "F32"));
-    for (const std::string stack : {"encoder", "decoder"})
-      for (const char* name : {".embed_positions.weights", ".embed_positions.weight"})
-        map_.ignore("model." + stack + name);
-    for (const char* copy : embeddings) map_.ignore(copy);
-    map_.ignore("lm_head.weight");
-    map_.check_all_used();
-    return model;
-  }
-
- private:
-  MultilingualTokens read_tokens() const {
-    check_rows(*from_, {std::begin(embeddings), std::end(embeddings)}, config_.size("vocab_size"));
-    return Reader(directory_, config_, settings_).read();
-  }
-
-  static constexpr const char* embeddings[] = {"model.shared.weight",
-                                               "model.encoder.embed_tokens.weight",
-                                               "model.decoder.embed_tokens.weight"};
-
-  Json model_json() const {
-    for (const auto& [key, value] :
-         {std::pair{"normalize_before", true}, {"static_position_embeddings", true}})
-      config_.must_be(key, value);
-    Json json = bart_config(config_, tokens_.order.size(), tokens_.order.size());
-    json["norm"] = "pre";
-    json["positions"] = "fairseq";
-    json["position_offset"] = config_.size("pad_token_id", 1024) + 1;
-    json["tie"] = tied_ ? "all" : "embeddings";
-    json["scaled_embeddings"] = config_.flag("scale_embedding", true);
-    return json;
-  }
-
-  // Older files have an output bias of zeros, which transformers no longer reads.
-  void check_bias() {
-    const std::string name = "final_logits_bias";
-    if (from_->find(name) == nullptr) return;
-    const int64_t count = tokens_.order.size() - 1;
-    std::vector<float> values(static_cast<size_t>(count));
-    map_.take(name, {count}).read(0, 1, values.data());
-    for (const float x : values)
-      if (x != 0) throw DataError(from_->where() + ": " + name + " must be zero");
-  }
-
-  WeightRows rows_of(const ParameterEntry& e) {
-    const std::vector<int64_t> shape = {tokens_.order.size() - 1, e.cols};
-    // bos, the copy of </s> that starts the decoder, is never output.
-    if (e.name == "output.bias")
-      return tokens_.order.bias(settings_.masked(zeros(1, tokens_.order.size() - 1)));
-    if (e.name == "output.weight") return tokens_.order.rows(map_.take_output(shape));
-    if (e.name != "embedding.weight") return map_.take(bart_name(e.name), file_shape(e));
-    std::vector<std::string> names(std::begin(embeddings), std::end(embeddings));
-    if (tied_) names.push_back("lm_head.weight");
-    const std::string found = map_.any_of(names);
-    return tokens_.order.rows(map_.take(found.empty() ? names[0] : found, shape));
-  }
-
-  const std::string& directory_;
-  const ModelSettings& settings_;
-  FamilyConfig config_;
-  bool tied_;
-  std::shared_ptr<const ForeignTensors> from_;
-  MultilingualTokens tokens_;
-  WeightMap map_;
-};
-
 }  // namespace
 
-ForeignModel import_m2m100(const std::string& directory, const ModelSettings& settings) {
-  return M2M100(directory, settings).import();
+MultilingualTokens read_multilingual(const std::string& directory, const FamilyConfig& config,
+                                     const ModelSettings& settings) {
+  return Reader(directory, config, settings).read();
 }
 
 }  // namespace tx
