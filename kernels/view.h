@@ -47,13 +47,32 @@ inline Matrix matrix(void* data, DType dtype, int64_t rows, int64_t cols) {
 }
 
 // gelu is exact, by the error function; gelu_tanh and gelu_sigmoid are approximations with which
-// some models were trained. swiglu and geglu are gated (gate() of interface.inc).
-enum class Activation : uint8_t { none, relu, gelu, gelu_tanh, gelu_sigmoid, silu, swiglu, geglu };
+// some models were trained. Those after silu are gated (gate() of interface.inc).
+enum class Activation : uint8_t {
+  none,
+  relu,
+  gelu,
+  gelu_tanh,
+  gelu_sigmoid,
+  silu,
+  swiglu,
+  geglu,
+  geglu_tanh
+};
 
-constexpr bool is_gated(Activation a) { return a == Activation::swiglu || a == Activation::geglu; }
+constexpr bool is_gated(Activation a) { return a >= Activation::swiglu; }
 // The function that a gated activation applies to its gate; others are returned unchanged.
 constexpr Activation gate_function(Activation a) {
-  return a == Activation::swiglu ? Activation::silu : a == Activation::geglu ? Activation::gelu : a;
+  switch (a) {
+    case Activation::swiglu:
+      return Activation::silu;
+    case Activation::geglu:
+      return Activation::gelu;
+    case Activation::geglu_tanh:
+      return Activation::gelu_tanh;
+    default:
+      return a;
+  }
 }
 
 // Everything that changes from one optimizer step to the next, in the backend's memory: kernels
@@ -159,6 +178,15 @@ inline ProductShape shape_of(const Product& p) {
   return {m, n, k};
 }
 
+// A bias of scores by distance (T5, Raffel et al., 2020): values[h * buckets + b] is added to the
+// scaled score of head h for query i and key j, where b is bucket[d + reach] for d = j - i, limited
+// to -reach .. reach.
+struct DistanceBias {
+  const void* values = nullptr;     // (heads, buckets) f32 (f64 in f64), or null
+  const int32_t* bucket = nullptr;  // 2 reach + 1
+  int buckets = 0, reach = 0;
+};
+
 // The parameters of all attentions of a stack. Query head h reads key head h * kv_heads / heads.
 struct AttentionShape {
   int heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
@@ -167,6 +195,7 @@ struct AttentionShape {
   int window = 0;       // and only to those with |i - j| < window; 0: all
   // (heads), or null. ALiBi: slopes[h] * |i - j| is subtracted from the scaled score of head h.
   const double* slopes = nullptr;
+  DistanceBias distances;
   int64_t queries() const { return int64_t(heads) * d_k; }    // HK: columns of queries
   int64_t outputs() const { return int64_t(heads) * d_v; }    // HV: of the heads' outputs
   int64_t keys() const { return int64_t(kv_heads) * d_k; }    // GK: of keys, of G key/value heads
@@ -175,7 +204,7 @@ struct AttentionShape {
   AttentionShape& shape() { return *this; }                   // of a derived struct
   AttentionShape of_all_keys() const {                        // unmasked: for cross-attention
     AttentionShape shape = *this;
-    shape.causal = false, shape.window = 0, shape.slopes = nullptr;
+    shape.causal = false, shape.window = 0, shape.slopes = nullptr, shape.distances = {};
     return shape;
   }
 };
@@ -192,7 +221,7 @@ struct Attention : AttentionShape {
 };
 
 // Attention of one query row per hypothesis over cached keys and values (decoding).
-// Key j of row r is cache row index[r * index_stride + j], j < lengths[r]. With a window or slopes
+// Key j of row r is cache row index[r * index_stride + j], j < lengths[r]. For a window and biases
 // the query is at the position of the last key. There are no later keys, so causal is ignored.
 struct CachedAttention : AttentionShape {
   Matrix q;     // (R, heads*d_k)
@@ -238,6 +267,8 @@ struct HeadNorm {
 // The arguments of attention_backward besides Attention.
 struct AttentionGradient {
   Matrix d_o, dq, dk, dv;  // assigned for every row
+  Matrix d_distances;      // (1, heads * buckets) f32 (f64 in f64), (+)=; empty without biases
+  bool add_distances = false;
 };
 
 // Guided alignment (Chen et al., 2016): one head's query row i attends uniformly to keys

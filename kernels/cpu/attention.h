@@ -95,7 +95,27 @@ struct HeadViews {
   Dropout drop;
   int64_t q_first, k_first, n, m;  // first rows and counts of the sentence
   double slope;                    // ALiBi slope of the head, for scores before scaling
+  DistanceBias distances;          // values: of the head
 };
+
+// The biases of one head.
+inline DistanceBias head_distances(const AttentionShape& p, int64_t head, DType dtype) {
+  DistanceBias d = p.distances;
+  if (d.values)
+    d.values = static_cast<const char*>(d.values) +
+               head * d.buckets * (dtype == DType::f64 ? sizeof(double) : sizeof(float));
+  return d;
+}
+TX_INLINE int32_t bucket_of(const DistanceBias& d, int64_t query, int64_t key) {
+  return d.bucket[std::clamp<int64_t>(key - query, -d.reach, d.reach) + d.reach];
+}
+// x[j] += the bias of one head for a query and its keys begin .. end - 1, divided by the scale.
+template <class A>
+TX_INLINE void add_distances(const DistanceBias& d, int64_t query, int64_t begin, int64_t end,
+                             double scale, A* x) {
+  const A* values = static_cast<const A*>(d.values);
+  for (int64_t j = begin; j < end; ++j) x[j] += values[bucket_of(d, query, j)] / A(scale);
+}
 
 inline HeadViews head_views(const Attention& p, int64_t sentence, int head) {
   HeadViews h;
@@ -110,6 +130,7 @@ inline HeadViews head_views(const Attention& p, int64_t sentence, int head) {
   h.n = p.q_offsets[sentence + 1] - h.q_first;
   h.m = p.k_offsets[sentence + 1] - h.k_first;
   h.slope = p.slopes ? p.slopes[head] / p.scale : 0;
+  h.distances = head_distances(p, head, p.q.dtype);
   return h;
 }
 
@@ -133,12 +154,14 @@ KeyRange key_range(const Attention& p, int64_t first_query, int64_t queries, int
   return {begin, end, padded<A>(end) - begin};
 }
 
-// Applies slopes and window to the unscaled scores of a query: x[j] for begin <= j < end.
+// Applies biases by distance and window to the unscaled scores of a query: x[j] for begin <= j <
+// end.
 template <class A>
 TX_INLINE void bias_row(const Attention& p, const HeadViews& h, int64_t query, int64_t begin,
                         int64_t end, A* x) {
   if (p.slopes)
     for (int64_t j = begin; j < end; ++j) x[j] -= A(h.slope) * A(query > j ? query - j : j - query);
+  if (h.distances.values) add_distances(h.distances, query, begin, end, p.scale, x);
   for (int64_t j = begin; p.window && j <= query - p.window; ++j) x[j] = -INFINITY;
 }
 

@@ -10,6 +10,7 @@ template <class A>
 struct Workspace {
   Panel<A> q, keys, keys_t, values_t, d_o, weights, d_weights, dq, dk, dv;
   std::vector<uint16_t> bits;
+  A* distances = nullptr;  // (heads, buckets): of the sentence; null: without biases
 };
 
 // From scores x and dp = dO V^T of one row: x becomes the dropped weights (for dV), dp becomes the
@@ -64,6 +65,9 @@ TX_INLINE void block_gradient(const Attention& p, const HeadViews& h, int head, 
     row_gradient<L>(w.weights.row(i) + begin, w.d_weights.row(i) + begin, seen - begin, width,
                     A(p.scale), lse[i * p.heads], h.drop.threshold ? w.bits.data() : nullptr,
                     h.drop);
+    for (int64_t j = begin; w.distances && j < seen; ++j)
+      w.distances[head * p.distances.buckets + bucket_of(p.distances, first + i, j)] +=
+          w.d_weights.row(i)[j] / A(p.scale);
   }
   w.dq.shape(query_block, p.d_k);
   small_product<L>({w.d_weights.row(0) + begin, w.d_weights.stride, 1, w.keys.row(begin),
@@ -124,20 +128,32 @@ TX_INLINE void head_gradient(const Attention& p, const AttentionGradient& g, int
 
 template <class T>
 void attend_backward(const Attention& p, const AttentionGradient& g, int threads) {
+  using A = acc_t<T>;
   FirstError failure;
+  // One row for each sentence, so that the sum's order does not depend on the threads.
+  const int64_t biases = g.d_distances.empty() ? 0 : int64_t(p.heads) * p.distances.buckets;
+  std::vector<A> distances(size_t(p.sentences * biases), A(0));
 #pragma omp parallel num_threads(threads)
   {
-    Workspace<acc_t<T>> w;
+    Workspace<A> w;
 #pragma omp for schedule(dynamic, 4)
     for (int64_t task = 0; task < p.sentences * p.kv_heads; ++task)
       failure.run([&] {
-        with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
+        const int64_t sentence = task / p.kv_heads;
+        if (biases) w.distances = distances.data() + sentence * biases;
+        with_lanes<A>([&](auto lanes) TX_INLINE_LAMBDA {
           using L = decltype(lanes);
-          head_gradient<T, L>(p, g, task / p.kv_heads, int(task % p.kv_heads), w);
+          head_gradient<T, L>(p, g, sentence, int(task % p.kv_heads), w);
         });
       });
   }
   failure.rethrow();
+  for (int64_t b = 0; b < biases; ++b) {
+    A sum = g.add_distances ? g.d_distances.row<A>(0)[b] : A(0);
+    for (int64_t sentence = 0; sentence < p.sentences; ++sentence)
+      sum += distances[size_t(sentence * biases + b)];
+    g.d_distances.row<A>(0)[b] = sum;
+  }
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/cpu.h"
-#include "kernels/cpu/small_product.h"
+#include "kernels/cpu/attention.h"
 #include "kernels/cpu/softmax.h"
 #include "kernels/cpu/wide.h"
 #include "lib/base/first_error.h"
@@ -87,6 +87,7 @@ struct Task {
   int rows = 0;
   int64_t shared = 0, d_k = 0, d_v = 0;
   double scale = 1, slope = 0;      // per unit of distance, for unscaled scores
+  DistanceBias distances;           // of the head
   Cached<C> c[kTeam], next[kTeam];  // `next`: the thread's next head, to prefetch
   const T* q[kTeam];
   T* o[kTeam];
@@ -113,6 +114,7 @@ Task<T, C> task_of(const CachedAttention& p, const std::vector<Team>& teams, int
   t.rows = team.rows, t.shared = team.shared, t.d_k = p.d_k, t.d_v = p.d_v;
   t.scale = p.scale;
   if (p.slopes) t.slope = p.slopes[head] / p.scale;
+  t.distances = head_distances(p, head, p.q.dtype);
   const int64_t after = std::min(number + 1, int64_t(teams.size()) * p.heads - 1);
   const Team& following = teams[size_t(after / p.heads)];
   for (int r = 0; r < kTeam; ++r) t.q[r] = p.q.row<T>(team.first) + head * p.d_k;
@@ -272,6 +274,7 @@ TX_INLINE void attend(const Task<T, C>& t, Scratch<A>& s) {
     if (own < count) scores<L, 1>(t, s, r, own, count);
     if (t.slope != 0)
       for (int64_t j = 0; j < count; ++j) s.x[r][j] -= A(t.slope) * A(count - 1 - j);
+    if (t.distances.values) add_distances(t.distances, count - 1, 0, count, t.scale, s.x[r]);
     softmax_row<L>(s.x[r], count, padded<A>(count), A(t.scale));
   }
   constexpr bool sums_fit = has_teams<A> && L::registers == 1;  // in the registers

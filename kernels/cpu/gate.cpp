@@ -9,6 +9,14 @@
 namespace tx {
 namespace {
 
+// Calls f with the function of a gate as a type.
+template <class F>
+TX_INLINE void with_gate(Activation function, F&& f) {
+  if (function == Activation::silu) return f(ActivationType<Activation::silu>{});
+  if (function == Activation::gelu) return f(ActivationType<Activation::gelu>{});
+  f(ActivationType<Activation::gelu_tanh>{});
+}
+
 template <Activation f, class T>
 TX_INLINE void gate_row(const T* x, const uint16_t* bits, const Dropout& drop, T* y,
                         int64_t width) {
@@ -31,10 +39,9 @@ TX_CLONES void gate_rows(Matrix in, Activation activation, const Dropout& drop, 
       const T* x = in.row<T>(i);
       T* y = out.row<T>(i);
       const uint16_t* bits = mask.draw(i);
-      if (activation == Activation::silu)
-        gate_row<Activation::silu>(x, bits, drop, y, out.cols);
-      else
-        gate_row<Activation::gelu>(x, bits, drop, y, out.cols);
+      with_gate(activation, [&](auto f) TX_INLINE_LAMBDA {
+        gate_row<decltype(f)::value>(x, bits, drop, y, out.cols);
+      });
     }
   }
 }
@@ -65,10 +72,9 @@ TX_CLONES void gate_backward_rows(Matrix dy, Matrix in, Activation activation, c
       const T *g = dy.row<T>(i), *x = in.row<T>(i);
       T* dx = out.row<T>(i);
       const uint16_t* bits = mask.draw(i);
-      if (activation == Activation::silu)
-        gate_backward_row<Activation::silu>(g, x, bits, drop, dx, dy.cols);
-      else
-        gate_backward_row<Activation::gelu>(g, x, bits, drop, dx, dy.cols);
+      with_gate(activation, [&](auto f) TX_INLINE_LAMBDA {
+        gate_backward_row<decltype(f)::value>(g, x, bits, drop, dx, dy.cols);
+      });
     }
   }
 }

@@ -54,6 +54,18 @@ void take_distances(AttentionMap& scores, double slope) {
     }
 }
 
+// biases (1, heads * buckets), of relative positions.
+void add_biases(AttentionMap& scores, const AttentionMap& biases, int head,
+                const ModelConfig& config, bool both) {
+  const int reach = config.distance_reach;
+  const std::vector<int32_t> bucket = distance_buckets(config.distance_buckets, reach, both);
+  for (int64_t i = 0; i < scores.rows; ++i)
+    for (int64_t j = 0; j < scores.columns; ++j)
+      scores.values[size_t(i * scores.columns + j)] +=
+          biases.values[size_t(head * config.distance_buckets +
+                               bucket[size_t(std::clamp<int64_t>(j - i, -reach, reach) + reach)])];
+}
+
 template <class Hidden>
 void mask(std::vector<AttentionMap>& scores, const Hidden& hidden) {
   for (AttentionMap& map : scores)
@@ -120,7 +132,7 @@ void Extraction::reserve(std::span<const PackedSide> sides) {
   int64_t longest = 0;
   for (const PackedSide& side : sides) longest = std::max(longest, side.rows);
   const ModelConfig& config = transformer_.config();
-  const AttentionShape& shape = transformer_.attention_shape();
+  const AttentionShape shape = transformer_.attention_shape();
   const int64_t widest =
       std::max({longest, shape.queries(), shape.outputs(), int64_t(config.d_model)});
   const int64_t logits = selection_.log_p ? labels_together * config.target().vocabulary : 0;
@@ -176,7 +188,7 @@ void Extraction::read(Context& context, const ProbedAttention& a, const Sentence
                       Extracted& out) {
   const Selection::Kind* kind = selection_.find(a.kind);
   if (!kind || std::count(kind->layers.begin(), kind->layers.end(), a.layer) == 0) return;
-  const AttentionShape& shape = transformer_.attention_shape();
+  const AttentionShape shape = transformer_.attention_shape();
   const auto put = [&](Quantity quantity, auto&& make) {
     if (!wants(quantity)) return;
     auto& kinds = quantity == Quantity::weights ? out.maps : out.parts.at(quantity);
@@ -206,6 +218,9 @@ void Extraction::read(Context& context, const ProbedAttention& a, const Sentence
       auto out = multiplied(raw, shape.scale);
       for (size_t i = 0; in.slopes && i < out.size(); ++i)
         take_distances(out[i], alibi_slopes(shape.heads)[size_t(selection_.heads[i])]);
+      for (size_t i = 0; in.biases && i < out.size(); ++i)
+        add_biases(out[i], download(in.biases.value), selection_.heads[i], transformer_.config(),
+                   kind->kind != AttentionKind::decoder);
       if (in.causal) mask(out, [](int64_t i, int64_t j) { return j > i; });
       if (in.window) mask(out, [&](int64_t i, int64_t j) { return std::abs(i - j) >= in.window; });
       return out;

@@ -191,9 +191,9 @@ class Spec {
 
   int8_t activation() const {
     static const std::map<Activation, int8_t> theirs = {
-        {Activation::relu, 0}, {Activation::gelu_tanh, 1},    {Activation::silu, 2},
-        {Activation::gelu, 3}, {Activation::gelu_sigmoid, 4}, {Activation::swiglu, 2},
-        {Activation::geglu, 3}};
+        {Activation::relu, 0},  {Activation::gelu_tanh, 1},    {Activation::silu, 2},
+        {Activation::gelu, 3},  {Activation::gelu_sigmoid, 4}, {Activation::swiglu, 2},
+        {Activation::geglu, 3}, {Activation::geglu_tanh, 1}};
     return theirs.at(config_.activation);
   }
 

@@ -66,7 +66,7 @@ class LlamaWriter {
                       " has 8-bit weights; convert the model that it was quantised from");
     if (!c.pre_norm() || c.norm_type != NormType::rms)
       refuse("it does not use RMSNorm before sub-layers (--norm-type rms, --norm-position pre)");
-    if (c.activation != Activation::swiglu && c.activation != Activation::geglu)
+    if (!c.gated())
       refuse("its feed-forward layers are not gated (--activation " + c.activation.name + ")");
     if (!c.rotary()) refuse("its positions are " + c.positions.name + ", not rotary");
     if (c.rotary_scaling == RotaryScaling::ntk) refuse("its rotary positions use NTK scaling");
@@ -126,7 +126,9 @@ class LlamaWriter {
               {"num_attention_heads", c.heads},
               {"num_key_value_heads", c.key_heads()},
               {"head_dim", c.d_k},
-              {"hidden_act", c.activation == Activation::swiglu ? "silu" : "gelu"},
+              {"hidden_act", c.activation == Activation::swiglu  ? "silu"
+                             : c.activation == Activation::geglu ? "gelu"
+                                                                 : "gelu_pytorch_tanh"},
               {"max_position_embeddings", max_positions_},
               {"rms_norm_eps", c.norm_epsilon},
               {"rope_theta", c.rotary_base},

@@ -95,6 +95,11 @@ void ModelConfig::check_positions() const {
     throw UsageError("--rotary-scaling ntk needs a --d-k above 2");
   if (rotary_scaling == RotaryScaling::llama3 && rotary_high <= rotary_low)
     throw UsageError("rotary_high must be above rotary_low");
+  if (relative() &&
+      (distance_buckets < 4 || distance_buckets > max_buckets || distance_buckets % 4 != 0 ||
+       distance_reach <= distance_buckets / 2 || distance_reach > 1 << 20))
+    throw UsageError("distance_buckets must be a multiple of 4 up to " +
+                     std::to_string(max_buckets) + ", and distance_reach above its half");
   if (learned_positions() && position_offset >= max_positions)
     throw UsageError("--max-positions " + std::to_string(max_positions) + ": must be above " +
                      std::to_string(position_offset) + ", the position of the first token");

@@ -21,8 +21,9 @@ enum class NormType { layer, rms, none };  // LayerNorm, RMSNorm, or the ablatio
 // recurrent unit (SSRU, Kim et al., 2019), only with cross-attention.
 enum class DecoderMemory { attention, ssru };
 // How positions are encoded: a vector added to the embedding (three layouts of sinusoids, or
-// learned), rotation of queries and keys, a penalty on distance (ALiBi), or not at all.
-enum class PositionEncoding { sinusoid, halves, fairseq, learned, rotary, alibi, none };
+// learned), rotation of queries and keys, a penalty on distance (ALiBi), a learned bias by distance
+// (T5), or not at all.
+enum class PositionEncoding { sinusoid, halves, fairseq, learned, rotary, alibi, relative, none };
 enum class RotaryScaling { none, linear, ntk, llama3 };  // for longer texts than in training
 // Which embeddings and output share one matrix; `embeddings`: those of all sides.
 enum class Tie { all, embeddings, target, none };
@@ -36,12 +37,12 @@ template <>
 inline constexpr const char* name_table<Precision>[] = {"auto", "int8", "bf16", "fp32"};
 template <>
 inline constexpr const char* name_table<Activation>[] = {
-    nullptr, "relu", "gelu", "gelu-tanh", "gelu-sigmoid", "silu", "swiglu", "geglu"};
+    nullptr, "relu", "gelu", "gelu-tanh", "gelu-sigmoid", "silu", "swiglu", "geglu", "geglu-tanh"};
 template <>
 inline constexpr const char* name_table<NormPosition>[] = {"post", "pre"};
 template <>
 inline constexpr const char* name_table<PositionEncoding>[] = {
-    "sinusoid", "halves", "fairseq", "learned", "rotary", "alibi", "none"};
+    "sinusoid", "halves", "fairseq", "learned", "rotary", "alibi", "relative", "none"};
 template <>
 inline constexpr const char* name_table<NormType>[] = {"layer", "rms", "none"};
 template <>
@@ -72,6 +73,7 @@ inline constexpr StackNames decoder_names{"decoder",        "target",           
 struct ModelConfig {
   Named<ModelKind> kind = ModelKind::encoder_decoder;
   static constexpr int32_t bos = 2;          // Vocabulary::bos
+  static constexpr int max_buckets = 128;    // of distances
   std::vector<SideConfig> sides = {{}, {}};  // as many as the kind has; the last is predicted
   int d_model = 512, d_ff = 2048, heads = 8;
   int d_k = 0, d_v = 0;  // 0 until resolve(): d_model / heads, d_k
@@ -81,8 +83,9 @@ struct ModelConfig {
   Named<Activation> activation = Activation::relu;
   Named<NormPosition> norm = NormPosition::post;
   Named<PositionEncoding> positions = PositionEncoding::sinusoid;
-  int max_positions = 1024;  // rows of learned positions
-  int position_offset = 0;   // the row of the first token in sinusoids and learned positions
+  int max_positions = 1024;                         // rows of learned positions
+  int distance_buckets = 32, distance_reach = 128;  // of relative positions; the farthest distance
+  int position_offset = 0;  // the row of the first token in sinusoids and learned positions
   double rotary_base = 10000;
   Named<RotaryScaling> rotary_scaling = RotaryScaling::none;
   double rotary_factor = 1;                // of the scaling
@@ -133,6 +136,7 @@ struct ModelConfig {
   const char* stack_name(size_t side) const { return names(side).stack; }
   bool pre_norm() const { return norm == NormPosition::pre; }
   bool learned_positions() const { return positions == PositionEncoding::learned; }
+  bool relative() const { return positions == PositionEncoding::relative; }
   bool rotary() const { return positions == PositionEncoding::rotary; }
   bool sinusoids() const {  // of any layout
     return positions == PositionEncoding::sinusoid || positions == PositionEncoding::halves ||
@@ -151,6 +155,7 @@ struct ModelConfig {
   const char* exotic() const {
     if (attention_bias && !attention_output_bias) return "--no-attention-output-bias";
     if (head_norm) return "--head-norm";
+    if (relative()) return "--positions relative";
     if (embedding_norm) return "--embedding-norm";
     return output_layer ? "--output-layer" : nullptr;
   }
@@ -220,7 +225,7 @@ void visit_fields(Config& c, Visit&& visit) {
            "of self-attention, as in Firefox's translators."}),
       c.decoder_memory);
   visit({"activation", "--activation", "", "feed-forward activation", 0, 0,
-         "swiglu and geglu add a gate of the same width; --d-ff is then usually two thirds as "
+         "Those after silu add a gate of the same width; --d-ff is then usually two thirds as "
          "large."},
         c.activation);
   visit({"norm", "--norm-position", "", "normalise after (the paper) or before each sub-layer"},
@@ -230,10 +235,13 @@ void visit_fields(Config& c, Visit&& visit) {
         c.norm_type);
   visit({"positions", "--positions", "", "position encoding", 0, 0,
          "sinusoid interleaves sines and cosines (the paper). halves and fairseq concatenate them, "
-         "as Hugging Face's Marian and as fairseq and Marian do."},
+         "as Hugging Face's Marian and as fairseq and Marian do. relative learns a bias of scores "
+         "by distance, as T5."},
         c.positions);
   visit({"max_positions", "--max-positions", "N", "number of learned positions", 1, 1 << 20},
         c.max_positions);
+  visit(rare({"distance_buckets"}), c.distance_buckets);
+  visit(rare({"distance_reach"}), c.distance_reach);
   visit({"position_offset"}, c.position_offset);
   visit({"rotary_base", "--rotary-base", "X", "base (theta) of rotary positions", 1, 1e9},
         c.rotary_base);

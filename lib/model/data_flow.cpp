@@ -124,6 +124,7 @@ class Diagram {
     if (c_.scaled_attention) text += " / sqrt(d_k)";
     if (!self) return text;
     if (c_.positions == PositionEncoding::alibi) text += " - slope |t - s|";
+    if (c_.relative()) text += " + bias of s - t";
     if (causal && c_.causal_mask) text += ", causal mask";
     if (c_.window) text += ", window |t - s| < " + grouped(c_.window);
     return text;
@@ -172,7 +173,7 @@ class Diagram {
     std::string text = c_.activation == Activation::relu ? "max(0, " + inner + ")"
                                                          : c_.activation.name + "(" + inner + ")";
     if (c_.gated())
-      text = std::string(c_.activation == Activation::swiglu ? "silu" : "gelu") + "(" +
+      text = std::string(name_of_value(gate_function(c_.activation))) + "(" +
              product("x", "g", bias) + ") * (" + inner + ")";
     step("y = " + text, count(name + "gate_proj.") + count(name + "in_proj."));
     arrow("B x " + letter(side) + " x d_ff");

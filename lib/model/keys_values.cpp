@@ -17,6 +17,7 @@ Tensor PackedKeysValues::self_attention(Context& context, int layer, Tensor qkv,
   a.q = a.k = a.v = std::move(qkv);
   a.k_column = shape_.queries();
   a.v_column = a.k_column + shape_.keys();
+  a.biases = biases_;
   if (probe_) probe_({kind_, layer, &a});
   return attention(context, a);
 }

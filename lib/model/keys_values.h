@@ -54,6 +54,9 @@ class PackedKeysValues : public KeysValues {
     cross_offsets_ = source.offsets;
   }
   void train_to(const CrossGuide& guide) { guide_ = guide; }
+  // The parameter behind shape.distances of self-attention, which receives a gradient; may be
+  // empty.
+  void learn(const Parameter& biases) { biases_ = biases; }
 
   Tensor self_attention(Context& context, int layer, Tensor qkv,
                         const Dropout& drop) const override;
@@ -70,6 +73,7 @@ class PackedKeysValues : public KeysValues {
   Tensor cross_;
   const int32_t* cross_offsets_ = nullptr;
   CrossGuide guide_;
+  Parameter biases_;
 };
 
 // A step of incremental decoding: the keys and values of earlier steps are in a cache of one row

@@ -68,6 +68,22 @@ std::vector<double> rotary_row(const std::vector<double>& frequencies, int64_t p
   return row;
 }
 
+std::vector<int32_t> distance_buckets(int buckets, int reach, bool both) {
+  const int each = both ? buckets / 2 : buckets, exact = each / 2;
+  std::vector<int32_t> all;
+  for (int distance = -reach; distance <= reach; ++distance) {
+    const int far = both ? std::abs(distance) : std::max(-distance, 0);
+    int bucket = far;
+    if (far >= exact) {  // in float, as in PyTorch
+      const float ratio =
+          std::log(float(far) / float(exact)) / float(std::log(double(reach) / double(exact)));
+      bucket = std::min(each - 1, exact + int(ratio * float(each - exact)));
+    }
+    all.push_back(bucket + (both && distance > 0 ? each : 0));
+  }
+  return all;
+}
+
 std::vector<double> alibi_slopes(int heads) {
   int power = 1;
   while (2 * power <= heads) power *= 2;
@@ -98,6 +114,13 @@ PositionTable::PositionTable(Backend& backend, int64_t length, int64_t width, DT
     const void* from = dtype == DType::f64 ? static_cast<const void*>(rows.data()) : narrow.data();
     backend_->upload(to.data, from, size_t(to.rows) * row_bytes);
   }
+}
+
+PositionTable::PositionTable(Backend& backend, const std::vector<int32_t>& buckets)
+    : backend_(backend) {
+  const size_t bytes = buckets.size() * sizeof(int32_t);
+  table_ = matrix(backend_->allocate(bytes), DType::f32, 1, int64_t(buckets.size()));
+  backend_->upload(table_.data, buckets.data(), bytes);
 }
 
 PositionTable::~PositionTable() { backend_->release(table_.data); }

@@ -1,4 +1,5 @@
-// Position encodings: the sinusoids of section 3.5 of the paper, rotary angles, and ALiBi slopes.
+// Position encodings: the sinusoids of section 3.5 of the paper, rotary angles, ALiBi slopes
+// and buckets of distances.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -28,6 +29,11 @@ std::vector<double> rotary_frequencies(const ModelConfig& config);
 // Cosines, then sines, of the angles of a position (d_k).
 std::vector<double> rotary_row(const std::vector<double>& frequencies, int64_t position);
 
+// The bucket of each distance -reach .. reach of a key from its query (T5): the nearest distances
+// have one each, farther ones share one by their logarithm. `both`: later keys have half of the
+// buckets; otherwise all have that of the query itself.
+std::vector<int32_t> distance_buckets(int buckets, int reach, bool both);
+
 // ALiBi (Press, Smith and Lewis 2022): the slope of each head, by which a score falls per token of
 // distance: 2^(-8 (h+1) / n) for n heads; if n is not a power of two, those of the next lower power
 // and then every second one of twice that power.
@@ -38,10 +44,12 @@ class PositionTable {
  public:
   using Row = std::function<std::vector<double>(int64_t row)>;
   PositionTable(Backend& backend, int64_t length, int64_t width, DType dtype, const Row& row);
+  PositionTable(Backend& backend, const std::vector<int32_t>& buckets);  // (1, their number)
   ~PositionTable();
   PositionTable(const PositionTable&) = delete;
   PositionTable& operator=(const PositionTable&) = delete;
   Matrix table() const { return table_; }
+  const int32_t* buckets() const { return static_cast<const int32_t*>(table_.data); }
 
  private:
   Backend& backend_;

@@ -30,6 +30,10 @@ class TableBuilder {
       for (int i = 0; i < c_.sides[side].layers; ++i) layer_vectors(side, i);
     for (size_t side = 0; c_.attention_bias && side < c_.sides.size(); ++side)
       cross_keys_values(side, ".bias");
+    for (size_t side = 0; c_.relative() && side < c_.sides.size(); ++side)
+      if (!c_.recurrent(side))
+        vector(stack(side) + "distances.weight", int64_t(c_.heads) * c_.distance_buckets,
+               Init::zeros);
     for (size_t side = 0; c_.embedding_norm && side < c_.sides.size(); ++side)
       norm(stack(side) + "embedding_norm");
     if (c_.output_layer) {

@@ -38,6 +38,8 @@ Stack::Stack(Parameters& p, size_t side, Parameter embedding, Matrix sinusoids, 
       if (!m->empty()) *m = m->slice(offset, m->rows - offset);
     positions_ = learned_positions_.value;
   }
+  if (p.config().relative() && !p.config().recurrent(side))
+    biases_ = p.get(name + ".distances.weight");
   for (int i = 0; i < p.config().sides[side].layers; ++i)
     layers_.push_back(find_layer(p, side, i, angles));
   embedding_norm_ = find_norm(p, name + ".embedding_norm");
@@ -94,6 +96,10 @@ void Transformer::make_positions(Backend& backend, const Parameters& p) {
     angles_ = std::make_shared<PositionTable>(
         backend, longest_, c.d_k, full, [&](int64_t i) { return rotary_row(frequencies, i); });
   }
+  for (const bool decoder : {false, true})
+    if (c.relative())
+      buckets_[decoder] = std::make_shared<PositionTable>(
+          backend, distance_buckets(c.distance_buckets, c.distance_reach, !decoder));
   if (c.positions != PositionEncoding::alibi) return;
   const int heads = p.whole().heads;
   slopes_ = std::make_shared<PositionTable>(backend, 1, heads, DType::f64,
@@ -135,6 +141,16 @@ Transformer::Transformer(Backend& backend, Parameters& p, int64_t longest)
                            2 * config_.target().layers);
 }
 
+AttentionShape Transformer::shape_of(size_t side) const {
+  AttentionShape shape = shape_;
+  const bool decoder = config_.is_decoder(side);
+  shape.causal = shape.causal && decoder;
+  if (const Parameter& biases = stacks_[side].biases())
+    shape.distances = {biases.value.data, buckets_[decoder]->buckets(), config_.distance_buckets,
+                       config_.distance_reach};
+  return shape;
+}
+
 Tensor Transformer::cross_keys_values(Context& context, Tensor encoded) const {
   return cross_(context, std::move(encoded));
 }
@@ -159,10 +175,9 @@ Tensor Transformer::hidden(Context& context, std::span<const PackedSide> sides,
   TX_ASSERT(!sides.empty() && sides.size() <= stacks_.size());
   Tensor out;
   for (size_t i = 0; i < sides.size(); ++i) {
-    AttentionShape shape = shape_;
-    shape.causal = shape.causal && config_.is_decoder(i);
     const auto kv = std::make_shared<PackedKeysValues>(
-        shape, sides[i], config_.is_decoder(i) ? "decoder" : "encoder", probe);
+        shape_of(i), sides[i], config_.is_decoder(i) ? "decoder" : "encoder", probe);
+    kv->learn(stacks_[i].biases());
     if (config_.has_cross(i))
       kv->attend_to(cross_keys_values(context, std::move(out)), sides[i - 1]);
     if (i + 1 == stacks_.size()) kv->train_to(guide);

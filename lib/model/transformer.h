@@ -19,6 +19,7 @@ class Stack {
   Stack(Parameters& parameters, size_t side, Parameter embedding, Matrix sinusoids, Matrix angles);
 
   size_t layers() const { return layers_.size(); }
+  const Parameter& biases() const { return biases_; }  // of relative positions, or empty
   // (N,D): the output for the rows of `side`. The context's tape keeps `kv` alive. With
   // context.recompute each layer is a segment.
   Tensor run(Context& context, const PackedSide& side, std::shared_ptr<const KeysValues> kv,
@@ -28,7 +29,7 @@ class Stack {
   Tensor embed_rows(Context& context, const PackedSide& side, const DropoutMasks& masks) const;
   uint32_t number_;  // the side, which selects its dropout masks
   double scale_;     // of embeddings: sqrt(d_model), or 1
-  Parameter embedding_, learned_positions_;
+  Parameter embedding_, learned_positions_, biases_;
   int32_t blank_ = -1;  // <s>, if a recurrent decoder begins with no token
   ShardStart start_;
   Matrix positions_;
@@ -42,7 +43,7 @@ class Transformer {
   // `longest`: the maximum length of a sentence in rows. Backend and parameters must outlive this.
   Transformer(Backend& backend, Parameters& parameters, int64_t longest);
   const ModelConfig& config() const { return config_; }  // of a shard: its own
-  const AttentionShape& attention_shape() const { return shape_; }
+  AttentionShape attention_shape() const { return shape_of(stacks_.size() - 1); }
   int64_t longest() const { return longest_; }
   DType cache_dtype() const { return cache_dtype_; }  // Parameters::cache_dtype()
   bool recurrent() const { return config_.recurrent(config_.sides.size() - 1); }  // the last stack
@@ -72,12 +73,14 @@ class Transformer {
 
  private:
   void make_positions(Backend& backend, const Parameters& parameters);
+  AttentionShape shape_of(size_t side) const;  // of self-attention
   ModelConfig config_;
   AttentionShape shape_;
   int64_t longest_;
   DType cache_dtype_;
   std::shared_ptr<PositionTable> sinusoids_, angles_;  // null with other kinds of positions
   std::shared_ptr<PositionTable> slopes_;              // (1, H) f64, of alibi
+  std::shared_ptr<PositionTable> buckets_[2];          // of relative: encoder, decoder
   std::vector<Stack> stacks_;                          // one per side
   Projection cross_, output_;                          // cross_ is empty without cross-attention
   Projection output_layer_;                            // empty: none

@@ -36,7 +36,7 @@ Tensor attention(Context& context, const AttentionInput& input) {
   check_columns(input.k, input.k_column, input.keys());
   check_columns(input.v, input.v_column, input.values());
   TX_ASSERT(input.guide.head >= 0 && input.guide.head < input.heads);
-  TX_ASSERT(!input.guide.starts || (input.window == 0 && input.slopes == nullptr));
+  TX_ASSERT(!input.guide.starts || (input.window == 0 && input.slopes == nullptr && !input.biases));
   Tensor out = context.make(input.q.rows(), input.outputs());
   Tensor lse = context.make(input.q.rows(), input.heads, context.statistics_dtype());
   context.run([&](auto& k) { k.attention(kernel_view(input, out.value(), lse.value())); });
@@ -48,6 +48,7 @@ Tensor attention(Context& context, const AttentionInput& input) {
     g.dq = context.gradient(in.q, add).columns(in.q_column, in.queries());
     g.dk = context.gradient(in.k, add).columns(in.k_column, in.keys());
     g.dv = context.gradient(in.v, add).columns(in.v_column, in.values());
+    if (in.biases) g.d_distances = Context::gradient(in.biases, g.add_distances);
     context.run([&](auto& k) {
       const Attention p = kernel_view(in, out.value(), lse.value());
       k.attention_backward(p, g);

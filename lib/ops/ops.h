@@ -68,6 +68,7 @@ struct AttentionInput : AttentionShape {
   const int32_t *q_offsets = nullptr, *k_offsets = nullptr;  // B + 1
   int64_t sentences = 0;
   Dropout drop;
+  Parameter biases;      // (1, heads * buckets): `distances`, which receive a gradient; or empty
   AttentionGuide guide;  // if it has `starts`, backward adds its loss and gradient
 };
 Tensor attention(Context& context, const AttentionInput& input);  // (T, heads * d_v)

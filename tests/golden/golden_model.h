@@ -56,6 +56,9 @@ inline tx::ModelConfig config_of(const Json& c) {
   m.norm_type.name = c.value("norm_type", m.norm_type.name);
   m.decoder_memory.name = c.value("decoder_memory", m.decoder_memory.name);
   m.residual = c.value("residual", m.residual);
+  m.scaled_attention = c.value("scaled_attention", m.scaled_attention);
+  m.distance_buckets = c.value("distance_buckets", m.distance_buckets);
+  m.distance_reach = c.value("distance_reach", m.distance_reach);
   m.head_norm = c.value("head_norm", m.head_norm);
   m.embedding_norm = c.value("embedding_norm", m.embedding_norm);
   m.attention_output_bias = c.value("attention_output_bias", m.attention_output_bias);

@@ -101,7 +101,7 @@ LATER = {
     "rotary_scaling": "none", "rotary_factor": 1, "rotary_low": 1, "rotary_high": 4,
     "rotary_length": 8192, "scaled_embeddings": True, "feed_forward_bias": True,
     "output_bias": False, "norm_epsilon": 1e-6, "residual": True, "decoder_memory": "attention",
-    "head_norm": False, "embedding_norm": False, "attention_output_bias": True}
+    "scaled_attention": True, "distance_buckets": 32, "distance_reach": 128, "head_norm": False, "embedding_norm": False, "attention_output_bias": True}
 VARIANTS = {
     "paper": {},
     "no_dropout": {"dropout": 0, "attention_dropout": 0, "relu_dropout": 0, "label_smoothing": 0.2},
@@ -147,6 +147,11 @@ VARIANTS = {
              "embedding_norm": True, "activation": "gelu", "output_bias": True},
     "mbart": {"positions": "learned", "position_offset": 2, "attention_bias": True,
               "embedding_norm": True, "norm": "pre", "encoder_layers": 1, "decoder_layers": 1},
+    "t5": {"norm": "pre", "norm_type": "rms", "positions": "relative", "distance_buckets": 16,
+           "distance_reach": 40, "activation": "geglu-tanh", "scaled_attention": False,
+           "scaled_embeddings": False, "feed_forward_bias": False, "d_k": 10},
+    "relative": {"positions": "relative", "kv_heads": 2, "window": 40, "tie": "none",
+                 "encoder_layers": 1, "decoder_layers": 1},
     "neither": {"residual": False, "norm_type": "none", "norm": "pre", "encoder_layers": 1,
                 "decoder_layers": 1},
 }

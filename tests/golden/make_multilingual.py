@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/nllb, m2m100, bart, mbart and mbart50: directories of Hugging Face with random
+"""Writes tests/golden/nllb, m2m100, bart, mbart, mbart50 and t5: directories of Hugging Face with random
 weights, and the output of the package transformers for tests/cli/tx-convert/multilingual.sh.
 
 usage: make_multilingual.py [NAME]...    (pip install torch transformers sentencepiece protobuf)
@@ -51,11 +51,17 @@ def make(name, maker, kind, seed, language):
         write(folder, "log_p.legacy", log_p(legacy))
 
 
+def make_t5(folder, seed, *_, **__):
+    return peer.make_t5(folder, seed, tied=False, feed_forward_proj="gated-gelu", d_model=16, d_kv=6,
+                        d_ff=24, num_layers=2, num_decoder_layers=1, num_heads=2)
+
+
 def main():
     folders = {"nllb": (peer.make_multilingual, True, 3, "deu_Latn"),
                "m2m100": (peer.make_multilingual, False, 4, "__cs__"),
                "bart": (peer.make_bart, "bart", 5, "<s>"),
                "mbart": (peer.make_bart, "mbart", 6, None),
+               "t5": (make_t5, None, 8, None),
                "mbart50": (peer.make_bart, "mbart50", 7, "de_DE")}
     for name in sys.argv[1:] or folders:
         make(name, *folders[name])

@@ -10,7 +10,8 @@ import torch
 U32 = np.uint64(0xFFFFFFFF)
 DUMMY = 0xFFFFFFFF  # the pair of dummy sentences
 SECOND = 1 << 31  # set in the pairs of the second pass of a consistency loss
-GATES = {"swiglu": torch.nn.functional.silu, "geglu": torch.nn.functional.gelu}
+GATES = {"swiglu": torch.nn.functional.silu, "geglu": torch.nn.functional.gelu,
+         "geglu-tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh")}
 ACTIVATIONS = {
     "relu": torch.relu, "gelu": torch.nn.functional.gelu, "silu": torch.nn.functional.silu,
     "gelu-tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
@@ -74,6 +75,8 @@ def shapes(c):
     if c["tie"] in ("none", "embeddings"):
         out["output.weight"] = ((c["target_vocabulary"], d), "xavier")
     for stack in ("encoder", "decoder"):
+        if c["positions"] == "relative":
+            out[f"{stack}.distances.weight"] = ((c["heads"] * c["distance_buckets"],), "bias")
         if c["positions"] == "learned":
             out[f"{stack}.positions.weight"] = ((c["max_positions"], d), "embedding")
         for i in range(c[f"{stack}_layers"]):
@@ -215,6 +218,24 @@ class Model:
         slopes += [2 ** (-8 * (i + 1) / (2 * power)) for i in range(2 * power)][::2][:n - power]
         return slopes[head]
 
+    def distance_bias(self, head, n, causal):
+        """T5's bias of scores (n, n) by the distance of the key from the query, by buckets."""
+        c = self.c
+        buckets, name = c["distance_buckets"], "decoder" if causal else "encoder"
+        apart = torch.arange(n)[None, :] - torch.arange(n)[:, None]
+        base = 0
+        if causal:
+            apart = (-apart).clamp(min=0)
+        else:
+            buckets //= 2
+            base, apart = (apart > 0) * buckets, apart.abs()
+        exact = buckets // 2
+        far = exact + (torch.log(apart.clamp(min=1).float() / exact)
+                       / math.log(c["distance_reach"] / exact) * (buckets - exact)).long()
+        bucket = base + torch.where(apart < exact, apart, far.clamp(max=buckets - 1))
+        table = self.w[f"{name}.distances.weight"].reshape(c["heads"], c["distance_buckets"])
+        return table[head][bucket]
+
     def attention(self, x, memory, name, site, causal, pair):
         c, heads, own = self.c, [], memory is x
         group = c["heads"] // (c["kv_heads"] or c["heads"])
@@ -229,10 +250,12 @@ class Model:
                           for y, part in ((qh, "q"), (kh, "k")))
             if own and c["positions"] == "rotary":
                 qh, kh = self.turned(qh), self.turned(kh)
-            scores = qh @ kh.T / math.sqrt(c["d_k"])
+            scores = qh @ kh.T / (math.sqrt(c["d_k"]) if c["scaled_attention"] else 1)
             apart = (torch.arange(len(x))[:, None] - torch.arange(len(memory))[None, :]).abs()
             if own and c["positions"] == "alibi":
                 scores = scores - self.slope(h) * apart
+            if own and c["positions"] == "relative":
+                scores = scores + self.distance_bias(h, len(x), causal)
             if own and c["window"]:
                 scores = scores.masked_fill(apart >= c["window"], -math.inf)
             if causal:

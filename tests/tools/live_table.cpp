@@ -12,12 +12,26 @@
 
 namespace {
 
+// Whether --live refuses the configuration with this name instead of the one in `now`.
+template <class E>
+bool refused(tx::ModelConfig config, const tx::Named<E>& now, const std::string& name) {
+  tx::visit_fields(config, [&]<class T>(const tx::ConfigField&, T& member) {
+    if constexpr (std::is_same_v<T, tx::Named<E>>)
+      if (member.name == now.name) member.name = name;
+  });
+  return config.exotic() != nullptr;
+}
+
 tx::Json fields(const tx::ModelConfig& config) {
   tx::Json out = tx::Json::object();
   tx::visit_fields(config, [&]<class T>(const tx::ConfigField& field, const T& member) {
     if (field.rare) return;  // --live refuses models that set them
     if constexpr (requires { member.name; })
-      out[field.key] = []<class E>(const tx::Named<E>&) { return tx::names_of<E>(); }(member);
+      out[field.key] = []<class E>(const tx::Named<E>& now, const tx::ModelConfig& all) {
+        std::vector<std::string> names = tx::names_of<E>();
+        std::erase_if(names, [&](const std::string& name) { return refused(all, now, name); });
+        return names;
+      }(member, config);
     else
       out[field.key] = std::is_same_v<T, bool> ? "bool" : "number";
   });

@@ -71,14 +71,33 @@ inline unsigned tile_slots(const Cuda::State& s, int64_t sentences, int64_t head
       std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, std::min(rows / tile, int64_t(64)))));
 }
 
-// Whether the tensor-core kernels support this shape; they support neither windows nor slopes.
+// The ALiBi slope of a head, for scores before scaling.
+TX_DEVICE float slope_of(const AttentionShape& p, int head) {
+  return p.slopes ? float(p.slopes[head] / p.scale) : 0.f;
+}
+TX_DEVICE int bucket_of(const DistanceBias& d, int i, int j) {
+  return d.bucket[min(max(j - i, -d.reach), d.reach) + d.reach];
+}
+// The score before scaling of query i and key j, with what depends on their distance.
+TX_DEVICE float shifted(const AttentionShape& p, int head, float slope, float score, int i, int j) {
+  const DistanceBias& d = p.distances;
+  if (d.values) {
+    const float* values = static_cast<const float*>(d.values) + head * d.buckets;
+    return score + values[bucket_of(d, i, j)] / float(p.scale);
+  }
+  return fmaf(-slope, float(i > j ? i - j : j - i), score);
+}
+
+// Whether the tensor-core kernels support this shape; they support neither windows nor biases.
 inline bool takes_tiles(const Attention& p) {
-  return p.q.dtype == DType::bf16 && std::max(p.d_k, p.d_v) <= 128 && p.window == 0 && !p.slopes;
+  return p.q.dtype == DType::bf16 && std::max(p.d_k, p.d_v) <= 128 && p.window == 0 && !p.slopes &&
+         !p.distances.values;
 }
 
 // Any dtype, any width: attention_plain.cu.
 void plain_attention(const Cuda::State& s, const Attention& p);
 void plain_attention_backward(const Cuda::State& s, const Attention& p, const AttentionGradient& g,
-                              float* dots);  // dots (T,H): scratch
+                              float* dots);  // dots: plain_scratch() bytes
+size_t plain_scratch(const Cuda::State& s, const Attention& p, const AttentionGradient& g);
 
 }  // namespace tx

@@ -318,8 +318,7 @@ void Cuda::attention_backward(const Attention& p, const AttentionGradient& g) {
   const Timed timed(*state_, "attention, backward",
                     traffic(p.q, p.k, p.v, p.o, g.d_o, g.dq, g.dk, g.dv));
   TX_ASSERT(p.heads % p.kv_heads == 0);
-  auto* dots =
-      static_cast<float*>(state_->scratch(size_t(p.q.rows) * size_t(p.heads) * sizeof(float)));
+  auto* dots = static_cast<float*>(state_->scratch(plain_scratch(*state_, p, g)));
   if (!takes_tiles(p)) return plain_attention_backward(*state_, p, g, dots);
   const bool packed = tile_packs(p.q, p.d_k) && tile_packs(p.k, p.d_k) && tile_packs(p.v, p.d_v) &&
                       tile_packs(g.d_o, p.d_v) && tile_packs(g.dq, p.d_k) &&

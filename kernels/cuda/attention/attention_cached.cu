@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(warps* warp_size, rows* parts > 4             
     w.head = first_head + (w.alone() ? warp_index() : 0);
     for (; w.head < last_head; w.head += w.alone() ? warps : 1) {
       w.kv_head = int(unsigned(w.head) * unsigned(p.kv_heads) / unsigned(p.heads));
-      w.slope = p.slopes ? float(p.slopes[w.head] / p.scale) : 0.f;
+      w.slope = slope_of(p, w.head);
       if (rows == 1 && given(p.own_k)) keep_own<T>(p, w);
       attend<T, rows, parts, packed>(p, w, combined);
     }

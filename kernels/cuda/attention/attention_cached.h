@@ -173,8 +173,7 @@ TX_DEVICE void absorb(const CachedAttention& p, const Share& w, const Step<T, pa
 #pragma unroll
     for (int lane = team_lanes / 2; lane > 0; lane /= 2)
       s[u] += __shfl_xor_sync(whole_warp, s[u], lane);
-    const int distance = w.keys.count - 1 - (step.j0 + w.team() + u * w.teams());
-    s[u] = fmaf(-w.slope, float(distance), s[u]);
+    s[u] = shifted(p, w.head, w.slope, s[u], w.keys.count - 1, step.j0 + w.team() + u * w.teams());
     if (step.seen[u]) next = fmaxf(next, s[u]);
   }
   state.template rise<T>(next, float(p.scale));

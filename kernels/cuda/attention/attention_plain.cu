@@ -44,7 +44,7 @@ TX_DEVICE void forward_tile(const Attention& p, Span queries, Span keys, int hea
     const uint32_t kept = kept_rows(p, queries, first, key, head);
     for (int i = 0; i < rows_each; ++i) {
       const int row = first + warp_index() * rows_each + i;
-      s[i] -= slope * distance(row, key + lane_index());
+      s[i] = shifted(p, head, slope, s[i], row, key + lane_index());
       const bool seen = seen_keys(p, row, keys.count).has(key + lane_index());
       const float factor = running.step(i, s[i], seen, float(p.scale));
       for (int c = 0; c < parts; ++c) sum[i][c] *= factor;
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(warps* warp_size, 4)
   for (int key = 0; key < keys.count; key += lanes) {
     products(q, first, k, key, shared, s);
     for (int i = 0; i < rows_each; ++i) {
-      s[i] -= slope * distance(row_of_tile(i), key + lane_index());
+      s[i] = shifted(p, head, slope, s[i], row_of_tile(i), key + lane_index());
       running.step(i, s[i], sees(i, key + lane_index()), float(p.scale));
     }
   }
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(warps* warp_size, 4)
     products(q, first, k, key, shared, s);
     for (int i = 0; i < rows_each; ++i) {
       const int row = row_of_tile(i), at = key + lane_index();
-      s[i] -= slope * distance(row, at);
+      s[i] = shifted(p, head, slope, s[i], row, at);
       const float weight = expf((s[i] - running.most[i]) * float(p.scale)) * inverse[i];
       if (row < to.count && at < to.width) to.row(row)[at] = sees(i, at) ? weight : 0.f;
     }
@@ -157,20 +157,41 @@ TX_DEVICE void recompute(const Attention& p, const AttentionGradient& g, Span qu
   for (int i = 0; i < rows_each; ++i) {
     const int row = first + warp_index() * rows_each + i, at = key + lane_index();
     const bool seen = row < queries.count && seen_keys(p, row, keys.count).has(at);
-    s[i] -= slope * distance(row, at);
+    s[i] = shifted(p, head, slope, s[i], row, at);
     pair[i] = recomputed(p, s[i], dp[i], lse[i], seen, kept >> i & 1u);
   }
 }
 
-// dq, and dots (T,H) = sum of weight * gradient over the keys. Grid: sentences, heads, slots.
+// Sums of the scores' gradients by bucket: lane l of each warp has the buckets l, l + 32, ...
+struct BucketSums {
+  static constexpr int each = 4;  // ModelConfig::max_buckets / 32
+  float sum[each] = {};
+  // ds: of `row` and the lane's key, first_key + lane; 0 if it is not seen.
+  TX_DEVICE void add(const DistanceBias& d, int row, int first_key, float ds) {
+    for (int l = 0; l < warp_size; ++l) {
+      const float value = __shfl_sync(whole_warp, ds, l);
+      const int bucket = bucket_of(d, row, first_key + l);
+      for (int e = 0; e < each; ++e)
+        if (bucket == e * warp_size + lane_index()) sum[e] += value;
+    }
+  }
+  TX_DEVICE void write(float* to, int buckets) const {
+    for (int e = 0; e < each; ++e)
+      if (const int b = e * warp_size + lane_index(); b < buckets) to[b] = sum[e];
+  }
+};
+
+// dq, and dots (T,H) = sum of weight * gradient over the keys. With biases by distance also their
+// gradient: partial (sentences, slots, warps, heads, buckets). Grid: sentences, heads, slots.
 template <class T>
 __global__ void __launch_bounds__(warps* warp_size, 4)
-    plain_dq(Attention p, AttentionGradient g, float* dots) {
+    plain_dq(Attention p, AttentionGradient g, float* dots, float* partial) {
   __shared__ Shared shared;
   const Span queries = span_of(p.q_offsets, blockIdx.x), keys = span_of(p.k_offsets, blockIdx.x);
   const int head = int(blockIdx.y);
   const auto k = rows_of<const T>(p.k, keys, kv_head_of(p, head), p.d_k);
   const float scale[rows_each] = {float(p.scale), float(p.scale), float(p.scale), float(p.scale)};
+  BucketSums buckets;
   for (int first = int(blockIdx.z) * tile; first < queries.count; first += int(gridDim.z) * tile) {
     const int limit = seen_keys(p, min(first + tile, queries.count) - 1, keys.count).end;
     const int begin = seen_keys(p, first, keys.count).first / lanes * lanes;
@@ -194,12 +215,30 @@ __global__ void __launch_bounds__(warps* warp_size, 4)
       float sum[rows_each][parts] = {}, ds[rows_each];
       for (int key = begin; key < limit; key += lanes) {
         recompute<T>(p, g, queries, keys, head, first, key, lse, shared, pair);
-        for (int i = 0; i < rows_each; ++i) ds[i] = pair[i].weight * (pair[i].gradient - dot[i]);
+        for (int i = 0; i < rows_each; ++i) {
+          ds[i] = pair[i].weight * (pair[i].gradient - dot[i]);
+          if (partial && column == 0)
+            buckets.add(p.distances, first + warp_index() * rows_each + i, key, ds[i]);
+        }
         accumulate(ds, k, key, column, shared, sum);
       }
       assign(rows_of<T>(g.dq, queries, head, p.d_k), first, column, sum, scale);
     }
   }
+  const int64_t block = int64_t(blockIdx.x) * gridDim.z + blockIdx.z;
+  if (partial)
+    buckets.write(partial + ((block * warps + warp_index()) * p.heads + head) * p.distances.buckets,
+                  p.distances.buckets);
+}
+
+// Adds `count` rows of partial sums in order. A thread per column of `to`.
+__global__ void add_partial(const float* partial, int64_t count, Matrix to, bool add) {
+  const int64_t column = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (column >= to.cols) return;
+  float* sum = static_cast<float*>(to.data) + column;
+  float value = add ? *sum : 0.f;
+  for (int64_t i = 0; i < count; ++i) value += partial[i * to.cols + column];
+  *sum = value;
 }
 
 // Adds the contributions of one query head to dk and dv of 16 keys: rows are keys, lanes queries.
@@ -227,7 +266,7 @@ TX_DEVICE void add_head(const Attention& p, const AttentionGradient& g, const fl
         p.drop.threshold ? kept_keys(p.drop, queries.first + i, key / 8, head) >> key % 8 : ~0u;
     for (int r = 0; r < rows_each; ++r) {
       const bool keep = kept >> r & 1u;
-      s[r] -= slope * distance(i, key + r);
+      s[r] = shifted(p, head, slope, s[r], i, key + r);
       const Pair pair = recomputed(p, s[r], dp[r], lse, seen.has(key + r), keep);
       ds[r] = pair.weight * (pair.gradient - dot);
       weight[r] = keep ? pair.weight : 0.f;
@@ -259,13 +298,27 @@ __global__ void __launch_bounds__(warps* warp_size, 4)
 
 }  // namespace
 
+// The rows of partial sums of plain_dq().
+static int64_t partial_rows(const Cuda::State& s, const Attention& p) {
+  return p.sentences * grid_of(s, p, p.heads, p.q.rows).z * warps;
+}
+
+size_t plain_scratch(const Cuda::State& s, const Attention& p, const AttentionGradient& g) {
+  return sizeof(float) * size_t(p.q.rows * p.heads + partial_rows(s, p) * g.d_distances.cols);
+}
+
 void plain_attention_backward(const Cuda::State& s, const Attention& p, const AttentionGradient& g,
                               float* dots) {
+  float* partial = g.d_distances.empty() ? nullptr : dots + p.q.rows * p.heads;
   with_type(p.q.dtype, [&](auto t) {
     using T = decltype(t);
-    launch(s, plain_dq<T>, grid_of(s, p, p.heads, p.q.rows), warps * warp_size, 0, p, g, dots);
+    launch(s, plain_dq<T>, grid_of(s, p, p.heads, p.q.rows), warps * warp_size, 0, p, g, dots,
+           partial);
     launch(s, plain_dkv<T>, grid_of(s, p, p.kv_heads, p.k.rows), warps * warp_size, 0, p, g, dots);
   });
+  if (partial)
+    launch(s, add_partial, blocks_of(g.d_distances.cols, 128), 128, 0, partial, partial_rows(s, p),
+           g.d_distances, g.add_distances);
 }
 
 }  // namespace tx

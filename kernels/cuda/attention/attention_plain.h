@@ -28,12 +28,6 @@ TX_DEVICE Seen seen_keys(const Attention& p, int i, int m) {
   if (p.window == 0) return {0, end};
   return {max(0, i - p.window + 1), min(end, i + p.window)};
 }
-// The ALiBi slope of a head for scores before scaling: score(i, j) -= slope * distance(i, j).
-TX_DEVICE float slope_of(const Attention& p, int head) {
-  return p.slopes ? float(p.slopes[head] / p.scale) : 0.f;
-}
-TX_DEVICE float distance(int i, int j) { return float(i > j ? i - j : j - i); }
-
 TX_DEVICE int lane_index() { return int(threadIdx.x) % warp_size; }
 TX_DEVICE int warp_index() { return int(threadIdx.x) / warp_size; }
 

@@ -100,9 +100,10 @@ bool halves_packed(const Matrix& wide, int64_t half) {
 template <class F>
 void with_gate(Activation activation, F&& f) {
   TX_ASSERT(is_gated(activation));
-  if (activation == Activation::swiglu)
-    return f(std::integral_constant<Activation, Activation::silu>{});
-  f(std::integral_constant<Activation, Activation::gelu>{});
+  using enum Activation;
+  if (activation == swiglu) return f(std::integral_constant<Activation, silu>{});
+  if (activation == geglu) return f(std::integral_constant<Activation, gelu>{});
+  f(std::integral_constant<Activation, gelu_tanh>{});
 }
 
 }  // namespace

@@ -134,6 +134,7 @@ class CTranslate2 {
     const auto at = plain.find(theirs);
     if (gated() && theirs == 2) return "swiglu";
     if (gated() && theirs == 3) return "geglu";
+    if (gated() && theirs == 1) return "geglu-tanh";
     if (gated() || at == plain.end())
       refuse("its activation, number " + std::to_string(theirs) + (gated() ? " with a gate" : "") +
              ", is not supported");

@@ -139,6 +139,7 @@ ForeignModel import_model(const std::string& directory) {
       {"llama", {import_llama, 0, Text::raw}},        {"m2m_100", {import_bart, 2, Text::raw}},
       {"marian", {import_marian, 1, Text::raw}},      {"mbart", {import_bart, -1, Text::raw}},
       {"mistral", {import_llama, 0, Text::raw}},      {"qwen2", {import_llama, 0, Text::raw}},
+      {"mt5", {import_t5, 1, Text::tokens}},          {"t5", {import_t5, 1, Text::tokens}},
       {"qwen3", {import_llama, 0, Text::raw}},        {"roberta", {import_bert, 0, Text::tokens}},
       {"xlm-roberta", {import_bert, 0, Text::tokens}}};
   const auto family = families.find(type);

@@ -40,6 +40,7 @@ inline constexpr int64_t max_layers = 1000;
 // or a GGUF file. DataError: none of these.
 ForeignModel import_model(const std::string& path);
 
+ForeignModel import_t5(const std::string& directory, const ModelSettings& settings);
 ForeignModel import_bart(const std::string& directory, const ModelSettings& settings);
 ForeignModel import_marian(const std::string& directory, const ModelSettings& settings);
 ForeignModel import_fairseq(const std::string& directory);     // a checkpoint and its dictionaries

@@ -241,6 +241,7 @@ class Llama {
         config_.has("hidden_act") ? activation_of(config_, "hidden_act") : "silu";
     if (name == "silu") return "swiglu";
     if (name == "gelu") return "geglu";
+    if (name == "gelu-tanh") return "geglu-tanh";
     config_.refuse("hidden_act is " + shown(config_.text("hidden_act")) +
                    ", which is not supported in gated layers");
   }

@@ -87,7 +87,7 @@ class Engine {
     const attention = (at) => ({ q: this.linear(`${at}.q_proj`), k: this.linear(`${at}.k_proj`),
       v: this.linear(`${at}.v_proj`), out: this.linear(`${at}.out_proj`),
       norm: this.norm(`${at}_norm`) });
-    const gated = config.activation === 'swiglu' || config.activation === 'geglu';
+    const gated = ['swiglu', 'geglu', 'geglu-tanh'].includes(config.activation);
     const layers = [];
     for (let i = 0; i < config[`${name}_layers`]; ++i) {
       const at = `${name}.layers.${i}`;

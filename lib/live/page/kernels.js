@@ -94,16 +94,18 @@ const gelu = (x) => 0.5 * x * float(1 + float(erf(float(x * rootHalf))));
 const silu = (x) => x * sigmoid(x);
 const [rootHalf, tanhFactor, tanhCube, sigmoidFactor] =
   [Math.SQRT1_2, 1.5957691216057308, 0.044715, 1.702].map(float);
-// The activations of tx-paper(7); of swiglu and geglu, those of the gate.
+const geluTanh = (x) => x * sigmoid(float(float(tanhFactor * x)
+  * separate(float(tanhCube * x), x, 1)));
+// The activations of tx-paper(7); of gated ones, those of the gate.
 const activations = {
   relu: (x) => (x <= 0 ? 0 : x),
   gelu,
-  'gelu-tanh': (x) => x * sigmoid(float(float(tanhFactor * x)
-    * separate(float(tanhCube * x), x, 1))),
+  'gelu-tanh': geluTanh,
   'gelu-sigmoid': (x) => x * sigmoid(float(sigmoidFactor * x)),
   silu,
   swiglu: silu,
   geglu: gelu,
+  'geglu-tanh': geluTanh,
 };
 
 // The activations of a product with 8-bit weights: each row divided by its largest magnitude / 127

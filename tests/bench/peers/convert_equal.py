@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares converted MarianMT, M2M-100, NLLB, BART and mBART models with the package transformers.
+"""Compares converted MarianMT, M2M-100, NLLB, BART, mBART and T5 models with the package transformers.
 
 usage: convert_equal.py BIN [SEED]    (pip install torch transformers sentencepiece)
 
@@ -19,7 +19,9 @@ import tokenizers
 import torch
 from transformers import (BartConfig, BartForConditionalGeneration, BartTokenizer, MBart50Tokenizer,
                           MBartConfig, MBartForConditionalGeneration, MBartTokenizer, M2M100Config, M2M100ForConditionalGeneration, M2M100Tokenizer,
-                          MarianConfig, MarianMTModel, MarianTokenizer, NllbTokenizer)
+                          MarianConfig, MarianMTModel, MarianTokenizer, MT5Config,
+                          MT5ForConditionalGeneration, NllbTokenizer, T5Config,
+                          T5ForConditionalGeneration, T5Tokenizer)
 
 WORDS = "ab ba abc cab dog god gold old cold a b c do go so to tom mot".split()
 EXTRA = 12
@@ -29,13 +31,13 @@ def line(r):
     return " ".join(r.choice(WORDS) for _ in range(r.randint(1, 8)))
 
 
-def train_model(folder, name, r, kind="unigram"):
+def train_model(folder, name, r, kind="unigram", **options):
     path = os.path.join(folder, name)
     with open(path + ".txt", "w", encoding="utf-8") as f:
         f.writelines(line(r) + "\n" for _ in range(500))
     sentencepiece.SentencePieceTrainer.train(
         input=path + ".txt", model_prefix=path, vocab_size=40, model_type=kind,
-        normalization_rule_name="identity", hard_vocab_limit=False, minloglevel=2)
+        normalization_rule_name="identity", hard_vocab_limit=False, minloglevel=2, **options)
     for rest in (".txt", ".vocab"):
         os.remove(path + rest)
     return path + ".model"
@@ -212,6 +214,40 @@ def make_bart(folder, seed, kind, tied=True, dtype=torch.float32, safe=True, for
     return model, tokenizer
 
 
+def make_t5(folder, seed, mt5=False, tied=True, dtype=torch.float32, safe=True, **shape):
+    """A T5 or mT5 with random weights; tied False: an output of its own, as in T5 1.1."""
+    r = random.Random(seed)
+    torch.manual_seed(seed)
+    os.makedirs(folder)
+    spm = sentencepiece.SentencePieceProcessor(
+        train_model(folder, "spiece", r, pad_id=0, eos_id=1, unk_id=2, bos_id=-1))
+    vocab = [(spm.id_to_piece(i), spm.get_score(i)) for i in range(len(spm))]
+    vocab += [(f"<extra_id_{i}>", 0.0) for i in reversed(range(5))]
+    T5Tokenizer(vocab=vocab, extra_ids=5).save_pretrained(folder)
+    tokenizer = T5Tokenizer.from_pretrained(folder)
+    make = MT5ForConditionalGeneration if mt5 else T5ForConditionalGeneration
+    config = (MT5Config if mt5 else T5Config)(
+        vocab_size=len(tokenizer) + 3, decoder_start_token_id=0, dropout_rate=0.0,
+        **({} if tied else {"tie_word_embeddings": False}), **shape)
+    model = make(config).eval()
+    if not tied:
+        model.lm_head.weight = torch.nn.Parameter(model.shared.weight.detach().clone())
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            if "norm" in name:
+                p.normal_(1, 0.2)
+            elif "relative" in name:
+                p.normal_(0, 1)
+            elif "shared" in name or "lm_head" in name:
+                p.normal_(0, 1 if tied else 0.4)
+            else:
+                p.normal_(0, p.shape[1] ** -0.5)
+    model.generation_config.bad_words_ids = [[0]]  # tx never outputs pad
+    model.to(dtype)
+    model.save_pretrained(folder, safe_serialization=safe)
+    return make.from_pretrained(folder, torch_dtype=torch.float32).eval(), tokenizer
+
+
 def tool(bin, name, *args, text=""):
     return subprocess.run([os.path.join(bin, name), *args], input=text.encode(), check=True,
                           stdout=subprocess.PIPE).stdout.decode().split("\n")[:-1]
@@ -303,6 +339,20 @@ def main():
     compare(bin, seed, "NLLB, X </s> lang", legacy=True, **nllb, **wide)
     compare(bin, seed, "NLLB, untied, bin", tied=False, safe=False, **nllb, **small)
     compare(bin, seed, "NLLB, f16", dtype=torch.float16, **nllb, **wide)
+    t5 = dict(make=make_t5, d_model=24, d_kv=10, d_ff=40, num_layers=2, num_heads=3)
+    short = dict(relative_attention_num_buckets=8, relative_attention_max_distance=10)
+    gated = dict(t5, feed_forward_proj="gated-gelu")
+    compare(bin, seed, "T5", **t5)
+    compare(bin, seed, "T5, f16, 3 + 1 layers", dtype=torch.float16, num_decoder_layers=1,
+            **dict(t5, num_layers=3))
+    compare(bin, seed, "T5, bin", safe=False, **t5)
+    compare(bin, seed, "T5, one head", **dict(t5, num_heads=1))
+    compare(bin, seed, "T5, few buckets", **short, **t5)
+    compare(bin, seed, "T5 1.1", tied=False, **gated)
+    compare(bin, seed, "T5, gated, tied", **short, **gated)
+    compare(bin, seed, "T5, gated silu", tied=False, **dict(t5, feed_forward_proj="gated-silu"))
+    compare(bin, seed, "mT5", mt5=True, tied=False, **gated)
+    compare(bin, seed, "mT5, tied, wide", mt5=True, **dict(gated, d_model=32, d_kv=16, num_heads=4))
     bart = dict(make=make_bart, kind="bart")
     compare(bin, seed, "BART", **bart, **small)
     compare(bin, seed, "BART, no forced token, bin", forced=False, safe=False, **bart, **wide)

@@ -51,6 +51,33 @@ expect_status 0 tx-convert -q -o m "$mbart"
 same_as_theirs "$mbart" "$mbart/log_p" --target-language de_DE
 greedy "$mbart" --target-language de_DE
 
+# T5 1.1, with tokenizer.json and with spiece.model alone.
+t5=$TX_SOURCE/tests/golden/t5
+expect_status 0 tx-convert -o m "$t5"
+expect_stderr 'tx-convert: wrote m, converted from a T5 model'
+same_as_theirs "$t5" "$t5/log_p"
+greedy "$t5"
+printf 'ab <extra_id_0> dog\n' | expect_status 0 tx-bpe encode -m m
+expect_stdout '▁ab <extra_id_0> ▁dog'
+tx-train -q --init m --src "$t5/source" --tgt "$t5/target" --steps 30 --batch-tokens 256 --threads 1 \
+  -o fine
+tx-decode -m fine --precision fp32 --tgt "$t5/target" "$t5/source" | cut -f 2 > tuned_p
+[ "$(awk '{ s += $1 } END { print int(s) }' tuned_p)" -gt \
+  "$(awk '{ s += $1 } END { print int(s) }' "$t5/log_p")" ] || fail 'training raised no log P'
+expect_status 0 tx-attn-dump -m m "$t5/source"
+expect_status 1 tx-attn-dump -m m --html page.html --live
+expect_stderr_contains '--positions relative'
+mkdir listed
+cp "$t5/config.json" "$t5/generation_config.json" "$t5/model.safetensors" "$t5/spiece.model" listed
+expect_status 0 tx-convert -q -o m listed
+same_as_theirs "$t5" "$t5/log_p"
+tx-decode -q -m m --precision fp32 --beam 1 --max-extra 12 "$t5/source" > ours
+sed 's/^ //' "$t5/greedy" > wanted  # SentencePiece removes spaces at the beginning
+expect_same wanted ours
+sed 's/"gated-gelu"/"gated-tanh"/' "$t5/config.json" > listed/config.json
+expect_status 1 tx-convert -q -o none listed
+expect_stderr_contains 'feed_forward_proj is "gated-tanh", which is not supported'
+
 nllb=$TX_SOURCE/tests/golden/nllb
 expect_status 0 tx-convert -q -o m "$nllb"
 same_as_theirs "$nllb" "$nllb/log_p" --target-language deu_Latn

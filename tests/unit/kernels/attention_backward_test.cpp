@@ -6,7 +6,7 @@ using namespace tx_test;
 
 namespace {
 
-// dq, dk, dv, given the log-sum-exps.
+// dq, dk, dv and that of the biases, assigned and added to it, given the log-sum-exps.
 Results run_scene(const Scene& s, const Dense& lse) {
   return run_layouts([&](Run& run) {
     tx::AttentionGradient g;
@@ -16,10 +16,16 @@ Results run_scene(const Scene& s, const Dense& lse) {
     g.dq = run.output(s.q.rows, s.q.cols, s.t);
     g.dk = run.output(s.k.rows, s.k.cols, s.t);
     g.dv = run.output(s.v.rows, s.v.cols, s.t);
+    if (s.buckets) g.d_distances = run.output(1, s.biases.cols, sum_type(s.t));
     run.call([&](auto& b) { b.attention_backward(a, g); });
     run.keep(g.dq);
     run.keep(g.dk);
     run.keep(g.dv);
+    if (!s.buckets) return;
+    run.keep(g.d_distances);
+    g.add_distances = true;
+    run.call([&](auto& b) { b.attention_backward(a, g); });
+    run.keep(g.d_distances);
   });
 }
 
@@ -46,6 +52,11 @@ void check_gradients(const Packed& shape, DType t) {
     check_close(got[0], want.dq, t, 4);
     check_close(got[1], want.dk, t, 4);
     check_close(got[2], want.dv, t, 4);
+    if (!s.buckets) return;
+    Dense twice = want.d_biases;
+    for (double& x : twice.data) x *= 2;
+    check_close(got[3], want.d_biases, t, 16);
+    check_close(got[4], twice, t, 16);
   }
 }
 

@@ -12,10 +12,12 @@ struct Decoding {
   DType t, cache;  // of keys and values
   int heads, kv_heads, d_k, d_v, window = 0;
   bool indexed, sloped = false;
+  int buckets = 0;  // of distances; 0: no biases
+  static constexpr int reach = 11;
   double scale;
   std::vector<double> slopes;
   std::vector<int32_t> lengths, first, index;  // index (rows, longest)
-  Dense q, k, v, own_k, own_v;
+  Dense q, k, v, own_k, own_v, biases;         // biases (1, heads * buckets)
 
   Decoding(DType type, const std::vector<int32_t>& counts, int h, int dk, int dv, bool by_index,
            int kv = 0)
@@ -41,6 +43,13 @@ struct Decoding {
     first[size_t(to)] = first[size_t(from)];
     std::copy_n(index.begin() + from * longest, keys, index.begin() + to * longest);
   }
+  void bias(int count) {
+    buckets = count;
+    biases = random_dense(1, heads * count, sum_type(t), 6, -2, 2);
+  }
+  int bucket(int64_t i, int64_t j) const {
+    return int(std::clamp<int64_t>(j - i, -reach, reach) + reach) % buckets;
+  }
   int64_t rows() const { return int64_t(lengths.size()); }
   int64_t key(int64_t row, int64_t j) const {
     return indexed ? index[size_t(row * longest + j)] : first[size_t(row)] + j;
@@ -59,6 +68,7 @@ Dense naive(const Decoding& p) {
         for (int l = 0; l < p.d_k; ++l)
           w[j] += p.scale * p.q(r, h * p.d_k + l) * p.k(p.key(r, int64_t(j)), at * p.d_k + l);
         if (p.sloped) w[j] -= p.slopes[size_t(h)] * distance;
+        if (p.buckets) w[j] += p.biases(0, h * p.buckets + p.bucket(0, -int64_t(distance)));
         if (p.window && distance >= p.window) w[j] = -INFINITY;
         max = std::max(max, w[j]);
       }
@@ -87,6 +97,7 @@ Matrix call(const Decoding& p, Run& run, int64_t first, int64_t count) {
   a.heads = p.heads, a.kv_heads = p.kv_heads, a.d_k = p.d_k, a.d_v = p.d_v;
   a.window = p.window;
   if (p.sloped) a.slopes = run.array(p.slopes);
+  if (p.buckets) a.distances = distance_bias(run, p, p.biases, p.t);
   a.scale = p.scale;
   if (bring) {
     a.own_k = run.input(p.own_k.slice(first, count), p.t);
@@ -127,18 +138,19 @@ BOOST_AUTO_TEST_CASE(table) {
       }
 }
 
-// Groups of heads that share keys, penalties for distance, and windows.
-BOOST_AUTO_TEST_CASE(groups_slopes_and_windows) {
+// Groups of heads that share keys, penalties and biases by distance, and windows.
+BOOST_AUTO_TEST_CASE(groups_distances_and_windows) {
   const std::vector<int32_t> lengths = {1, 130, 3, 0, 17, 63, 64, 2, 47, 5, 1};
   for (const DType t : dtypes())
     for (const bool indexed : {false, true})
-      for (const bool sloped : {false, true})
+      for (const int kind : {0, 1, 2})
         for (const int window : {0, 1, 16, 100})
           for (const auto& [heads, kv_heads, d] : {std::array{4, 2, 8}, {3, 1, 17}, {2, 2, 64}}) {
             Decoding p(t, lengths, heads, d, d, indexed, kv_heads);
-            p.sloped = sloped, p.window = window;
+            p.sloped = kind == 1, p.window = window;
+            if (kind == 2) p.bias(9);
             BOOST_TEST_CONTEXT(name_of(t) << ", heads " << heads << "/" << kv_heads << ", window "
-                                          << window << (sloped ? ", slopes" : ""))
+                                          << window << ", distances " << kind)
             check_close(run_all(p), naive(p), t, 2);
           }
 }
@@ -149,7 +161,8 @@ BOOST_AUTO_TEST_CASE(rows_do_not_depend_on_other_rows) {
   for (const DType t : dtypes())
     for (const int d : {8, 17, 64})
       for (const bool indexed : {false, true}) {
-        const Decoding p(t, lengths, 2, d, d, indexed);
+        Decoding p(t, lengths, 2, d, d, indexed);
+        p.bias(9);
         check_rows_alone(p.rows(), [&](Run& run, int64_t first, int64_t count) {
           run.keep(call(p, run, first, count));
         });

@@ -24,13 +24,20 @@ struct Problem {
         dbias(random_dense(1, 2 * d, sum_type(t), 3)) {}
 };
 
+double tanh_argument(double x) { return std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x); }
+
 double function(Activation a, double x) {
   if (a == Activation::swiglu) return x / (1 + std::exp(-x));
+  if (a == Activation::geglu_tanh) return x / 2 * (1 + std::tanh(tanh_argument(x)));
   return x * 0.5 * std::erfc(-x / std::sqrt(2));
 }
 double slope(Activation a, double x) {
   const double s = 1 / (1 + std::exp(-x));
   if (a == Activation::swiglu) return s + x * s * (1 - s);
+  if (a == Activation::geglu_tanh) {
+    const double t = std::tanh(tanh_argument(x));
+    return (1 + t) / 2 + x / 2 * (1 - t * t) * std::sqrt(2 / M_PI) * (1 + 3 * 0.044715 * x * x);
+  }
   return 0.5 * std::erfc(-x / std::sqrt(2)) + x * std::exp(-x * x / 2) / std::sqrt(2 * M_PI);
 }
 
@@ -126,7 +133,7 @@ BOOST_AUTO_TEST_CASE(table) {
   for (const DType t : dtypes())
     for (const int64_t rows : {1, 17, 130})
       for (const int64_t width : {1, 3, 8, 63, 128, 130})
-        for (const Activation a : {Activation::swiglu, Activation::geglu})
+        for (const Activation a : {Activation::swiglu, Activation::geglu, Activation::geglu_tanh})
           for (const double drop : {0.0, 0.1})
             BOOST_TEST_CONTEXT(name_of(t) << ", " << rows << " x " << width << ", p " << drop
                                           << ", activation " << int(a))

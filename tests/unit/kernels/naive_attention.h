@@ -13,13 +13,24 @@ struct Packed {
   double scale = 0, p = 0;
   int window = 0;
   bool sloped = false;
+  int buckets = 0;  // of distances up to `reach`; 0: no biases by distance
+  static constexpr int reach = 11;
 };
+
+// values (1, heads * buckets) in the memory of a run, with the buckets of `shape`.
+template <class Shape>
+tx::DistanceBias distance_bias(Run& run, const Shape& shape, const Dense& values, DType t) {
+  std::vector<int32_t> bucket;
+  for (int d = -shape.reach; d <= shape.reach; ++d) bucket.push_back(shape.bucket(0, d));
+  return {run.input(values, sum_type(t)).data, run.array(bucket), shape.buckets, shape.reach};
+}
 
 struct Scene : Packed {
   DType t;
   std::vector<int32_t> q_offsets{0}, k_offsets{0};
   Dense q, k, v, d_o;
   std::vector<double> slopes;
+  Dense biases;  // (1, heads * buckets)
   Drop drop;
 
   Scene(const Packed& shape, DType type, double size = 1) : Packed(shape), t(type) {
@@ -32,6 +43,7 @@ struct Scene : Packed {
     d_o = random_dense(rows, heads * d_v, t, 4);
     drop = random_drop(p, rows);
     for (int h = 0; h < heads; ++h) slopes.push_back(0.5 / (h + 1));
+    biases = random_dense(1, int64_t(heads) * buckets, sum_type(t), 5, -2, 2);
     if (scale == 0) scale = 1 / std::sqrt(double(d_k));
   }
   // Sentence i alone.
@@ -50,9 +62,14 @@ struct Scene : Packed {
   int kv_of(int head) const { return head * kv_heads / heads; }
   // Keys that query i of a sentence of m keys sees.
   int64_t visible(int64_t i, int64_t m) const { return causal ? std::min(m, i + 1) : m; }
+  // The bucket of query i and key j.
+  int bucket(int64_t i, int64_t j) const {
+    return int(std::clamp<int64_t>(j - i, -reach, reach) + reach) % buckets;
+  }
   // What is added to the score of query i and key j of their sentence.
   double bias(int head, int64_t i, int64_t j) const {
     if (window && std::abs(i - j) >= window) return -INFINITY;
+    if (buckets) return biases(0, head * buckets + bucket(i, j));
     return sloped ? -slopes[size_t(head)] * double(std::abs(i - j)) : 0;
   }
   // The operands in the memory of a run, without outputs.
@@ -68,6 +85,7 @@ struct Scene : Packed {
     a.causal = causal;
     a.window = window;
     if (sloped) a.slopes = run.array(slopes);
+    if (buckets) a.distances = distance_bias(run, *this, biases, t);
     a.scale = scale;
     a.drop = run.dropout(drop);
     return a;
@@ -90,7 +108,7 @@ inline void keep_lse(Run& run, const Scene& s, const void* lse) {
 
 struct NaiveAttention {
   const Scene& s;
-  Dense o, lse, dq, dk, dv;
+  Dense o, lse, dq, dk, dv, d_biases;
 
   explicit NaiveAttention(const Scene& scene)
       : s(scene),
@@ -98,7 +116,8 @@ struct NaiveAttention {
         lse(1, s.q.rows * s.heads, -INFINITY),
         dq(s.q.rows, s.q.cols),
         dk(s.k.rows, s.k.cols),
-        dv(s.v.rows, s.v.cols) {
+        dv(s.v.rows, s.v.cols),
+        d_biases(1, s.biases.cols) {
     for (int64_t sentence = 0; sentence < s.sentences(); ++sentence)
       for (int head = 0; head < s.heads; ++head)
         for (int64_t i = 0; i < s.queries[size_t(sentence)]; ++i) row(sentence, head, i);
@@ -159,6 +178,7 @@ struct NaiveAttention {
     for (size_t j = 0; j < w.size(); ++j) {
       const int64_t key = s.k_offsets[size_t(sentence)] + int64_t(j);
       const double ds = w[j] * (dp[j] - dot) * s.scale;
+      if (s.buckets) d_biases(0, head * s.buckets + s.bucket(i, int64_t(j))) += ds / s.scale;
       for (int l = 0; l < s.d_k; ++l) {
         dq(query, head * s.d_k + l) += ds * s.k(key, at * s.d_k + l);
         dk(key, at * s.d_k + l) += ds * s.q(query, head * s.d_k + l);
@@ -188,6 +208,8 @@ inline std::vector<Packed> packings() {
     all.push_back({a, a, 2, 2, 8, 8, causal, 0, 0, 2, false});
     all.push_back({a, a, 4, 2, 16, 7, causal, 0, 0.1, 9, true});
     all.push_back({{200, 20}, {200, 20}, 1, 1, 8, 8, causal, 0, 0, 50, false});
+    all.push_back({a, a, 4, 2, 16, 7, causal, 1, 0.1, 9, false, 5});
+    all.push_back({a, a, 2, 2, 8, 8, causal, 0, 0, 0, false, 23});
   }
   return all;
 }
@@ -205,7 +227,8 @@ inline std::vector<Packed> tile_ends() {
 inline std::ostream& operator<<(std::ostream& out, const Scene& s) {
   return out << name_of(s.t) << ", " << s.sentences() << " sentences, heads " << s.heads << "/"
              << s.kv_heads << ", d_k " << s.d_k << ", d_v " << s.d_v << (s.causal ? ", causal" : "")
-             << ", dropout " << s.p << ", window " << s.window << (s.sloped ? ", slopes" : "");
+             << ", dropout " << s.p << ", window " << s.window << (s.sloped ? ", slopes" : "")
+             << ", buckets " << s.buckets;
 }
 
 }  // namespace tx_test

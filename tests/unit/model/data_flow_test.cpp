@@ -201,6 +201,12 @@ BOOST_AUTO_TEST_CASE(other_layers) {
       {"     embedding: E[token]", "  |  q = x W_Q + b_Q, k = e W_K + b_K, v = e W_V + b_V",
        "  |  scores = q k^T - slope |t - s|, window |t - s| < 9", "  |  scores = q k^T",
        "  |  Concat(heads) W_O + b_O", "  |  y = gelu(x W_1 + b_1)"});
+  expect_lines(small([](ModelConfig& c) {
+                 c.positions = PositionEncoding::relative;
+                 c.activation = Activation::geglu_tanh;
+               }),
+               {"  |  scores = q k^T / sqrt(d_k) + bias of s - t, causal mask",
+                "  |  y = gelu-tanh(x W_g + b_g) * (x W_1 + b_1)"});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -205,6 +205,33 @@ BOOST_AUTO_TEST_CASE(rotary_attention_knows_distances_alone) {
   BOOST_TEST(std::abs(score(6, 2) - score(5, 2)) > 1e-3);
 }
 
+// The nearest distance of each bucket from `exact` on, as T5 of transformers has them.
+BOOST_AUTO_TEST_CASE(buckets_of_distances) {
+  const auto nearest = [](const std::vector<int32_t>& bucket, int reach, int sign, int from) {
+    std::vector<int> all;
+    for (int d = 0; d <= reach; ++d) {
+      const int b = bucket[size_t(reach + sign * d)];
+      if (b >= from && (d == 0 || b != bucket[size_t(reach + sign * (d - 1))])) all.push_back(d);
+    }
+    return all;
+  };
+  const std::vector<int32_t> both = tx::distance_buckets(32, 128, true),
+                             before = tx::distance_buckets(32, 128, false);
+  const std::vector<int> far = {8, 12, 16, 23, 32, 46, 64, 91};
+  BOOST_TEST(nearest(both, 128, 1, 24) == far, boost::test_tools::per_element());
+  BOOST_TEST(nearest(both, 128, -1, 8) == far, boost::test_tools::per_element());
+  for (int d = 0; d < 8; ++d) BOOST_TEST(both[size_t(128 - d)] == d);
+  for (int d = 1; d < 8; ++d) BOOST_TEST(both[size_t(128 + d)] == 16 + d);
+  const std::vector<int> earlier = {16, 19, 21, 24, 27, 31, 35, 40,
+                                    46, 52, 59, 67, 77, 87, 99, 113};
+  BOOST_TEST(nearest(before, 128, -1, 16) == earlier, boost::test_tools::per_element());
+  for (int d = 0; d < 16; ++d) BOOST_TEST(before[size_t(128 - d)] == d);
+  for (int d = 1; d <= 128; ++d) BOOST_TEST(before[size_t(128 + d)] == 0);
+  const std::vector<int> wider = {0, 1, 2, 3, 4, 6, 7, 8};
+  BOOST_TEST(nearest(tx::distance_buckets(8, 10, false), 10, -1, 0) == wider,
+             boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(slopes_of_distances) {
   const std::vector<double> eight = tx::alibi_slopes(8), six = tx::alibi_slopes(6);
   BOOST_TEST(eight.front() == 0.5);

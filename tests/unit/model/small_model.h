@@ -62,6 +62,10 @@ inline std::vector<tx::ModelConfig> later_configs(
     c.norm_type = tx::NormType::rms, c.attention_output_bias = false, c.head_norm = true;
     c.kv_heads = 2;
   });
+  add("pre", "relative", [](tx::ModelConfig& c) {
+    c.norm_type = tx::NormType::rms, c.activation = tx::Activation::geglu_tanh;
+    c.distance_buckets = 12, c.distance_reach = 30, c.scaled_embeddings = false;
+  });
   if (kind == tx::ModelKind::encoder)
     add("post", "learned", [](tx::ModelConfig& c) {
       c.embedding_norm = c.output_layer = c.output_bias = true, c.activation = tx::Activation::gelu;

@@ -164,6 +164,7 @@ BOOST_AUTO_TEST_CASE(later_blocks) {
   BOOST_TEST(more([](ModelConfig& c) { c.tie = Tie::embeddings; }) == 37000 * 512);
   for (const char* positions : {"halves", "fairseq", "rotary", "alibi", "none"})
     BOOST_TEST(more([&](ModelConfig& c) { c.positions.name = positions; }) == 0);
+  BOOST_TEST(more([](ModelConfig& c) { c.positions.name = "relative"; }) == 2 * 8 * 32);
 }
 
 BOOST_AUTO_TEST_CASE(every_field_is_written_and_read) {
