@@ -57,6 +57,83 @@ std::string package_of(const ModelReader& model) {
   return text;
 }
 
+// The first eight.
+std::string tokens_of(const Vocabulary& vocabulary, const std::vector<int>& ids) {
+  std::string text;
+  for (size_t i = 0; i < ids.size() && i < 8; ++i)
+    text += (i ? " " : "") + printable(vocabulary.token(ids[i]));
+  if (ids.size() > 8) text += " and " + std::to_string(ids.size() - 8) + " more";
+  return text;
+}
+
+std::string positions_of(const ModelConfig& c) {
+  std::string text = c.positions.name;
+  if (c.learned_positions())
+    text += ", " + std::to_string(c.max_positions - c.position_offset) + " of them";
+  if (c.position_offset > 0) text += ", the first is " + std::to_string(c.position_offset);
+  if (c.relative())
+    text += ", " + std::to_string(c.distance_buckets) + " buckets up to " +
+            std::to_string(c.distance_reach);
+  if (c.rotary())
+    text += ", base " + to_text(Json(c.rotary_base)) + ", scaling " + c.rotary_scaling.name;
+  return text;
+}
+
+// How the text is split: the kind of the model, and what is done to the text before.
+std::string tokenizer_of(const Vocabulary& vocabulary) {
+  if (!vocabulary.mapped()) return vocabulary.kind();
+  const MappedTokens& content = *vocabulary.mapped();
+  if (!has_tokenizer(content)) return "SentencePiece, with the normaliser of its file";
+  const TokenizerSpec spec = read_tokenizer(content.model, "the vocabulary");
+  std::string text = spec.model == TokenizerSpec::Model::bpe       ? "BPE"
+                     : spec.model == TokenizerSpec::Model::unigram ? "unigram"
+                                                                   : "WordPiece";
+  for (const Json& step : spec.normalizer) text += ", " + step.value("type", std::string());
+  return text;
+}
+
+// What a converted model was taken to be, for comparison with its documentation.
+std::string assumed_of(const ModelReader& model) {
+  if (!model.provenance().contains("converted")) return "";
+  const ModelConfig& c = model.config();
+  const Vocabulary &source = model.vocabularies().source(), &target = model.vocabularies().target();
+  std::string text =
+      "taken from " + printable(model.provenance()["converted"].get<std::string>()) + "\n";
+  const auto line = [&](const char* what, const std::string& value) {
+    text += formatted("  %-16s %s\n", what, value.c_str());
+  };
+  line("positions", positions_of(c));
+  line("norms", c.norm.name + ", " + c.norm_type.name + ", epsilon " +
+                    to_text(Json(c.norm_epsilon)) +
+                    (c.embedding_norm ? ", of embeddings too" : ""));
+  line("activation", c.activation.name);
+  line("one matrix for", std::string(c.tie == Tie::all          ? "embeddings and output"
+                                     : c.tie == Tie::embeddings ? "the embeddings of both sides"
+                                     : c.tie == Tie::target ? "the target's embedding and output"
+                                                            : "nothing"));
+  line("embeddings", c.scaled_embeddings ? "times sqrt(d_model)" : "not scaled");
+  line("scores", c.scaled_attention ? "divided by sqrt(d_k)" : "not divided");
+  line("biases", std::string(c.attention_bias ? "attention, " : "") +
+                     (c.feed_forward_bias ? "feed-forward, " : "") +
+                     (c.output_bias ? "output" : "no output"));
+  line("tokenizer", tokenizer_of(source));
+  const bool reads = c.has_cross(c.sides.size() - 1);
+  const std::string opening = tokens_of(source, opening_tokens(source));
+  if (reads)
+    line("a source",
+         (opening.empty() ? "" : opening + " ") + "X " + tokens_of(source, closing_tokens(source)));
+  if (const MappedTokens* tokens = target.mapped();
+      tokens && tokens->theirs.size() == Vocabulary::specials)
+    line(reads ? "an output" : "a text",
+         !reads && !c.source_bos
+             ? "begins with no token"
+             : "begins with the token " + std::to_string(tokens->theirs[Vocabulary::bos]) +
+                   " of the original" +
+                   (tokens->first < 0 ? "" : ", then " + tokens_of(target, {tokens->first})));
+  line("never output", tokens_of(target, forbidden_tokens(target)));
+  return text;
+}
+
 // Defaults of options, and the tokens that end an output.
 std::string settings_of(const ModelReader& model) {
   std::string text;
@@ -95,7 +172,7 @@ std::string describe_file(const ModelReader& model) {
   for (const auto& [name, form] : forms)
     text += line_of("  %-16s %14s  %-14s %s %18lld\n", name, plain(form.weights, "weight"),
                     plain(form.values, "value"), "bytes", form.bytes);
-  return text + package_of(model) + languages_of(model) + settings_of(model) +
+  return text + assumed_of(model) + package_of(model) + languages_of(model) + settings_of(model) +
          "products with 8-bit weights\n  " + std::to_string(quantised) + " of " +
          std::to_string(products) + "\n";
 }

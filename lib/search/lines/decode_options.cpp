@@ -144,7 +144,8 @@ void DecodeOptions::describe_checks(Options& options) {
   options
       .flag("--describe", describe_only, "list the weights of the model and exit",
             "For each weight: shape, type in the file (fp32, bf16 or int8), use and bytes; then "
-            "the total of each type. Only -m may be given with it.")
+            "the total of each type, and what a converted model was taken to be. Only -m may be "
+            "given with it.")
       .is_mode("give only --model with it");
   options.at("model").goes_with({"--describe"});
   options

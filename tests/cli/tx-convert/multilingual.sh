@@ -31,6 +31,13 @@ bart=$TX_SOURCE/tests/golden/bart
 expect_status 0 tx-convert -o m "$bart"
 expect_stderr 'tx-convert: wrote m, converted from a BART model'
 same_as_theirs "$bart" "$bart/log_p"
+tx-decode -m m --describe > described
+for line in 'taken from BART of Hugging Face' '  positions        learned, 64 of them, the first is 2' \
+  '  norms            post, layer, epsilon 1e-05, of embeddings too' '  a source         <s> X </s>' \
+  '  an output        begins with the token 2 of the original, then <s>' \
+  '  never output     <pad> <s>_ <unk>'; do
+  grep -qxF "$line" described || fail "not described: $line"
+done
 greedy "$bart"
 expect_status 1 tx-attn-dump -m m "$bart/source"
 expect_stderr_contains 'tx-attn-dump cannot be used with m, whose outputs begin with a set token'
