@@ -99,6 +99,7 @@ struct ModelConfig {
   bool head_norm = false;         // RMSNorm of every head's queries and keys, before rotation
   bool embedding_norm = false;    // a norm after embedding and positions (BERT, BART)
   bool output_layer = false;      // of an encoder: a layer and a norm before the output (BERT)
+  bool final_norm = false;        // of a post-norm stack: a norm after its last layer (PyTorch)
   bool unit_vectors = false;      // of an encoder: the vectors of --embed have length 1
   bool scaled_embeddings = true;  // times sqrt(d_model)
   bool scaled_init = false;       // output projections start smaller, by 1 / sqrt(sub-layers)
@@ -135,6 +136,7 @@ struct ModelConfig {
   const char* side_name(size_t side) const { return names(side).side; }
   const char* stack_name(size_t side) const { return names(side).stack; }
   bool pre_norm() const { return norm == NormPosition::pre; }
+  bool has_final_norm() const { return pre_norm() || final_norm; }
   bool learned_positions() const { return positions == PositionEncoding::learned; }
   bool relative() const { return positions == PositionEncoding::relative; }
   bool rotary() const { return positions == PositionEncoding::rotary; }
@@ -149,6 +151,7 @@ struct ModelConfig {
     if (norm_type == NormType::none) return "--norm-type none";
     if (!residual) return "--no-residual";
     if (!scaled_attention) return "--no-scaled-attention";
+    if (final_norm && !pre_norm()) return "final_norm (a norm after the last post-norm layer)";
     return causal_mask ? exotic() : "--no-causal-mask";
   }
   // The option of a property that live pages cannot run; null: none.
@@ -282,6 +285,7 @@ void visit_fields(Config& c, Visit&& visit) {
          "N is the number of sub-layers of the stack, each of which ends in such a projection."},
         c.scaled_init);
   visit({"norm_epsilon", "--norm-epsilon", "X", "epsilon of the norms", 1e-12, 1}, c.norm_epsilon);
+  visit(rare({"final_norm"}), c.final_norm);
   visit(rare({"unit_vectors"}), c.unit_vectors);
   visit(rare({"source_eos"}), c.source_eos);
   visit(rare({"source_bos"}), c.source_bos);

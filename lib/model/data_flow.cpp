@@ -194,7 +194,7 @@ class Diagram {
       sub_layer(side, "cross-attention to e, " + rows(side - 1), name + "cross_attn_norm",
                 [&] { attention(side, "cross_attn", false); });
     sub_layer(side, "feed-forward", name + "ffn_norm", [&] { feed_forward(side); });
-    if (c_.pre_norm()) {
+    if (c_.has_final_norm()) {
       text_ += "  after the last layer\n";
       norm(prefix(side) + "norm");
       arrow(rows(side));

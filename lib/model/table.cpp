@@ -40,7 +40,7 @@ class TableBuilder {
       vector("output_layer.bias", c_.d_model, Init::zeros);
       norm("output_layer_norm");
     }
-    for (size_t side = 0; c_.pre_norm() && side < c_.sides.size(); ++side)
+    for (size_t side = 0; c_.has_final_norm() && side < c_.sides.size(); ++side)
       norm(stack(side) + "norm");
     if (c_.output_bias) {
       vector("output.bias", c_.target().vocabulary, Init::zeros);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tx {
 
@@ -43,7 +44,8 @@ Stack::Stack(Parameters& p, size_t side, Parameter embedding, Matrix sinusoids, 
   for (int i = 0; i < p.config().sides[side].layers; ++i)
     layers_.push_back(find_layer(p, side, i, angles));
   embedding_norm_ = find_norm(p, name + ".embedding_norm");
-  if (p.config().pre_norm()) first_norm_ = shift_norms(layers_, find_norm(p, name + ".norm"));
+  final_norm_ = find_norm(p, name + ".norm");
+  if (p.config().pre_norm()) first_norm_ = shift_norms(layers_, std::exchange(final_norm_, {}));
 }
 
 Tensor Stack::embed_rows(Context& context, const PackedSide& side,
@@ -78,7 +80,7 @@ Tensor Stack::run(Context& context, const PackedSide& side, std::shared_ptr<cons
           const Stream out = layers_[i](context, {in[0], in[1]}, int(i), *kv, masks);
           return std::vector<Tensor>{out.residual, out.normed};
         });
-  return stream[1];
+  return final_norm_.gamma ? layer_norm(context, stream[1], final_norm_) : stream[1];
 }
 
 // The tables of all kinds of positions except learned ones, which are parameters.

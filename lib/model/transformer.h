@@ -36,6 +36,7 @@ class Stack {
   std::vector<Layer> layers_;
   std::optional<Norm> first_norm_;  // pre-norm: of the first sub-layer
   Norm embedding_norm_;             // empty: none
+  Norm final_norm_;                 // of a post-norm stack; empty: none
 };
 
 class Transformer {

@@ -61,6 +61,7 @@ inline tx::ModelConfig config_of(const Json& c) {
   m.distance_reach = c.value("distance_reach", m.distance_reach);
   m.head_norm = c.value("head_norm", m.head_norm);
   m.embedding_norm = c.value("embedding_norm", m.embedding_norm);
+  m.final_norm = c.value("final_norm", m.final_norm);
   m.attention_output_bias = c.value("attention_output_bias", m.attention_output_bias);
   m.position_offset = c.value("position_offset", m.position_offset);
   m.rotary_base = c.value("rotary_base", m.rotary_base);

@@ -101,7 +101,8 @@ LATER = {
     "rotary_scaling": "none", "rotary_factor": 1, "rotary_low": 1, "rotary_high": 4,
     "rotary_length": 8192, "scaled_embeddings": True, "feed_forward_bias": True,
     "output_bias": False, "norm_epsilon": 1e-6, "residual": True, "decoder_memory": "attention",
-    "scaled_attention": True, "distance_buckets": 32, "distance_reach": 128, "head_norm": False, "embedding_norm": False, "attention_output_bias": True}
+    "scaled_attention": True, "distance_buckets": 32, "distance_reach": 128, "head_norm": False, "embedding_norm": False, "attention_output_bias": True,
+    "final_norm": False}
 VARIANTS = {
     "paper": {},
     "no_dropout": {"dropout": 0, "attention_dropout": 0, "relu_dropout": 0, "label_smoothing": 0.2},
@@ -152,6 +153,8 @@ VARIANTS = {
            "scaled_embeddings": False, "feed_forward_bias": False, "d_k": 10},
     "relative": {"positions": "relative", "kv_heads": 2, "window": 40, "tie": "none",
                  "encoder_layers": 1, "decoder_layers": 1},
+    "torch": {"final_norm": True, "attention_bias": True, "output_bias": True,
+              "tie": "embeddings", "norm_epsilon": 1e-5},
     "neither": {"residual": False, "norm_type": "none", "norm": "pre", "encoder_layers": 1,
                 "decoder_layers": 1},
 }

@@ -99,7 +99,7 @@ def shapes(c):
             norm(f"{layer}.ffn_norm")
         if c["embedding_norm"]:
             norm(f"{stack}.embedding_norm")
-        if c["norm"] == "pre":
+        if c["norm"] == "pre" or c["final_norm"]:
             norm(f"{stack}.norm")
     return out
 
@@ -310,7 +310,7 @@ class Model:
                                                            at[self.IN_CROSS], False, pair))
             x = self.sublayer(x, layer + ".ffn_norm", at[self.FFN], pair,
                               lambda y: self.feed_forward(y, layer + ".ffn", at[self.IN_FFN], pair))
-        return self.norm(x, stack + ".norm") if self.c["norm"] == "pre" else x
+        return self.norm(x, stack + ".norm") if stack + ".norm.weight" in self.w else x
 
     def logits(self, sentence):
         memory = self.stack("encoder", sentence["source"], sentence["pair"])

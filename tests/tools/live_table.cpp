@@ -4,6 +4,7 @@
 //   config       of the rest, at the `positions`: rows of sinusoids by position encoding, rows of
 //                rotary angles by scaling; and slopes of ALiBi by number of heads
 #include <cstdio>
+#include <string>
 
 #include "kernels/backend.h"
 #include "lib/cli/options.h"
@@ -25,7 +26,8 @@ bool refused(tx::ModelConfig config, const tx::Named<E>& now, const std::string&
 tx::Json fields(const tx::ModelConfig& config) {
   tx::Json out = tx::Json::object();
   tx::visit_fields(config, [&]<class T>(const tx::ConfigField& field, const T& member) {
-    if (field.rare) return;  // --live refuses models that set them
+    // --live refuses models that set other rare keys.
+    if (field.rare && field.key != std::string("final_norm")) return;
     if constexpr (requires { member.name; })
       out[field.key] = []<class E>(const tx::Named<E>& now, const tx::ModelConfig& all) {
         std::vector<std::string> names = tx::names_of<E>();

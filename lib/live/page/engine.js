@@ -99,7 +99,7 @@ class Engine {
     }
     const positions = config.positions === 'learned'
       ? this.matrix(`${name}.positions`).data.slice() : null;
-    return { name, layers, positions, norm: this.pre ? this.norm(`${name}.norm`) : null };
+    return { name, layers, positions, norm: this.norm(`${name}.norm`) };
   }
 
   // The most tokens of a sequence.
@@ -165,7 +165,7 @@ class Engine {
       y = this.subLayer(pass, layer, 'ffn', layer.ffn.norm, y,
         (input) => this.feedForward(pass, layer, input));
     }
-    return this.pre ? this.normalise(y, pass.positions.length, stack.norm) : y;
+    return stack.norm.gain ? this.normalise(y, pass.positions.length, stack.norm) : y;
   }
 
   subLayer(pass, layer, name, norm, x, compute) {
