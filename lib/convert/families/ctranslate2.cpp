@@ -331,18 +331,8 @@ class CTranslate2 {
   // Rows that they do not have are never output.
   WeightRows output_bias() {
     const std::string name = "decoder/projection/bias";
-    const CTranslate2Files::Side& side = files_.sides().back();
-    const WeightRows theirs = has(name) ? values(name, {side.theirs}) : zeros(1, side.theirs);
-    return {1, target_order().size(),
-            [theirs, ours = target_order(), count_theirs = side.theirs, own = side.own_start](
-                int64_t, int64_t count, float* to) {
-              if (count == 0) return;
-              std::vector<float> all(static_cast<size_t>(count_theirs));
-              theirs.read(0, 1, all.data());
-              for (int id = 0; id < int(ours.size()); ++id)
-                to[id] = ours.from(id) < count_theirs ? all[size_t(ours.from(id))] : never;
-              if (!own) to[Vocabulary::bos] = never;
-            }};
+    const int64_t count = files_.sides().back().theirs;
+    return target_order().own_bias(has(name) ? values(name, {count}) : zeros(1, count));
   }
 
   const TokenOrder& target_order() const { return files_.order(stacks_.size() - 1); }

@@ -83,29 +83,6 @@ Json CTranslate2Files::object(const std::string& name) const {
 }
 
 // One token a line, or a list in JSON.
-std::vector<std::string> CTranslate2Files::tokens(const std::string& name) const {
-  const std::string text = this->text(name);
-  std::vector<std::string> out;
-  if (name.ends_with(".json")) {
-    const Json json = parse_json(text, where(name));
-    for (const Json& token : json) {
-      if (!json.is_array() || !token.is_string())
-        throw DataError(where(name) + " is not a list of tokens");
-      out.push_back(token.get<std::string>());
-    }
-    return out;
-  }
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    out.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  const auto returns = [](const std::string& token) { return token.ends_with('\r'); };
-  if (std::ranges::all_of(out, returns))
-    for (std::string& token : out) token.pop_back();
-  return out;
-}
-
 double CTranslate2Files::scalar(const std::string& stack, const std::string& name,
                                 double otherwise) {
   const std::string key = used_->any_of({stack + "/" + name, name});
@@ -140,7 +117,7 @@ void CTranslate2Files::read_vocabularies() {
     if (side.file.empty())
       throw DataError(where(name) + ".json or .txt is missing" +
                       (only_decoder() ? "" : ", and so is shared_vocabulary"));
-    side.tokens = tokens(side.file);
+    side.tokens = listed_tokens(text(side.file), where(side.file));
     read_special(side, i == 0 && !shared_);
     orders_.emplace_back(side.tokens, side.special, where(side.file),
                          side.own_start ? Start::own : Start::copied);
@@ -208,7 +185,7 @@ std::optional<LexicalTable> CTranslate2Files::shortlist() const {
       ids[side].emplace(sides_[side].tokens[id], orders_[side].id(int64_t(id)));
   LexicalTable table;
   table.of_source.resize(size_t(orders_[0].size()));
-  for (const std::string& line : tokens("vmap.txt")) {
+  for (const std::string& line : listed_tokens(text("vmap.txt"), where("vmap.txt"))) {
     const size_t tab = line.find('\t');
     if (tab == line.npos) throw DataError(where("vmap.txt") + " has a line without a tab");
     const auto source = ids[0].find(line.substr(0, std::min(tab, line.find(' '))));

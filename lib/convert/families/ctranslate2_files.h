@@ -55,7 +55,6 @@ class CTranslate2Files {
   std::string inside(const std::string& name) const;
   std::string text(const std::string& name) const;
   Json object(const std::string& name) const;
-  std::vector<std::string> tokens(const std::string& name) const;
   std::string_view model_bytes(std::shared_ptr<const void>& owner) const;
   void read_special(Side& side, bool source);
   Vocabularies::Pointer vocabulary(size_t side) const;

@@ -13,7 +13,8 @@
 namespace tx {
 
 TokenOrder::TokenOrder(const std::vector<std::string>& tokens, const SpecialIds& special,
-                       const std::string& where, Start start) {
+                       const std::string& where, Start start)
+    : start_(start) {
   const bool own = start == Start::own;
   const auto count = int64_t(tokens.size());
   const auto check = [&](const char* name, int64_t id) {
@@ -78,6 +79,17 @@ WeightRows TokenOrder::bias(WeightRows theirs, bool without_pad) const {
             for (size_t i = 0; i < from.size(); ++i) to[i] = all[size_t(from[i])];
             to[Vocabulary::bos] = never;
             if (without_pad) to[Vocabulary::pad] = never;
+          }};
+}
+
+WeightRows TokenOrder::own_bias(WeightRows theirs) const {
+  return {1, size(), [theirs, order = *this](int64_t, int64_t count, float* to) {
+            if (count == 0) return;
+            std::vector<float> all(size_t(theirs.cols));
+            theirs.read(0, 1, all.data());
+            for (int id = 0; id < int(order.size()); ++id)
+              to[id] = order.from(id) < theirs.cols ? all[size_t(order.from(id))] : never;
+            if (order.start_ == Start::copied) to[Vocabulary::bos] = never;
           }};
 }
 
@@ -183,6 +195,29 @@ std::vector<std::string> tokens_by_id(const Json& json, const std::string& path)
   }
   if (tokens.empty()) throw DataError(path + " has no tokens");
   return tokens;
+}
+
+std::vector<std::string> listed_tokens(const std::string& text, const std::string& path) {
+  std::vector<std::string> out;
+  if (path.ends_with(".json")) {
+    const Json json = parse_json(text, path);
+    if (json.is_object()) return tokens_by_id(json, path);
+    for (const Json& token : json) {
+      if (!json.is_array() || !token.is_string())
+        throw DataError(path + " is not a list of tokens");
+      out.push_back(token.get<std::string>());
+    }
+    return out;
+  }
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    out.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  const auto returns = [](const std::string& token) { return token.ends_with('\r'); };
+  if (std::ranges::all_of(out, returns))
+    for (std::string& token : out) token.pop_back();
+  return out;
 }
 
 std::string word_list(const std::vector<std::string>& tokens) {

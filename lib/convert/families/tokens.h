@@ -38,11 +38,15 @@ class TokenOrder {
   WeightRows rows(WeightRows theirs) const;
   // Their output bias in our order; bos, a copy, gets `never`, and pad if it is not in the softmax.
   WeightRows bias(WeightRows theirs, bool without_pad = false) const;
+  // The same where `theirs` may be shorter than their tokens: the others get `never`, and so does
+  // bos only if it is a copy.
+  WeightRows own_bias(WeightRows theirs) const;
 
  private:
   std::vector<std::string> tokens_;
   std::vector<int64_t> from_;  // their id for each of ours
   std::vector<int> to_;        // our id for each of theirs
+  Start start_;
 };
 
 // The tokens of a language model whose text a description splits.
@@ -82,6 +86,10 @@ WeightRows with_zeros(WeightRows rows, int64_t count);  // zeros up to `count` r
 // {"token": id, ...}: the tokens in order of id. DataError: the ids are not 0, 1, ... .
 std::vector<std::string> read_token_ids(const std::string& path);
 std::vector<std::string> tokens_by_id(const Json& json, const std::string& path);
+
+// The tokens of a text with one per line; or, where the path ends in .json, of a JSON list or of
+// an object as above. DataError: neither.
+std::vector<std::string> listed_tokens(const std::string& text, const std::string& path);
 
 // A word list (lib/subword/words.h) of tokens in our order, for models whose text other programs
 // tokenise. The first four get the names of tx's special tokens. A token that is not a valid word

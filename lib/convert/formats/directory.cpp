@@ -25,10 +25,6 @@ void add_torch(ForeignTensors& all, const std::string& path) {
   all.keep(file);
 }
 
-void add_file(ForeignTensors& all, const std::string& path) {
-  path.ends_with(".safetensors") ? add_safetensors(all, path) : add_torch(all, path);
-}
-
 // {"weight_map": {TENSOR: FILE, ...}}
 void add_shards(ForeignTensors& all, const std::string& directory, const std::string& index) {
   const Json json = read_object(index);
@@ -43,7 +39,7 @@ void add_shards(ForeignTensors& all, const std::string& directory, const std::st
   for (const std::string& file : files) {
     if (!file_exists(directory + "/" + file))
       throw DataError(directory + "/" + file + " is missing, but " + index + " lists it");
-    add_file(all, directory + "/" + file);
+    add_weights_file(all, directory + "/" + file);
   }
   for (const auto& [tensor, file] : json["weight_map"].items())
     if (all.find(tensor) == nullptr)
@@ -52,6 +48,10 @@ void add_shards(ForeignTensors& all, const std::string& directory, const std::st
 }
 
 }  // namespace
+
+void add_weights_file(ForeignTensors& all, const std::string& path) {
+  path.ends_with(".safetensors") ? add_safetensors(all, path) : add_torch(all, path);
+}
 
 Json read_object(const std::string& path, const char* without) {
   Json json = parse_json(read_regular_file(path, max_json), path, without);
@@ -64,7 +64,7 @@ ForeignTensors read_weights(const std::string& directory) {
   for (const char* name : {"model.safetensors", "pytorch_model.bin"}) {
     const std::string path = directory + "/" + name, index = path + ".index.json";
     if (file_exists(path))
-      add_file(all, path);
+      add_weights_file(all, path);
     else if (file_exists(index))
       add_shards(all, directory, index);
     else

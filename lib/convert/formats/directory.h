@@ -8,6 +8,8 @@ namespace tx {
 
 // Prefers safetensors. DataError: no weights, or a shard is missing or contradicts the index.
 ForeignTensors read_weights(const std::string& directory);
+// Adds those of one file, .safetensors or else of torch.save().
+void add_weights_file(ForeignTensors& all, const std::string& path);
 
 // The JSON object in a file. DataError: missing, larger than 256 MiB, or not an object.
 Json read_object(const std::string& path, const char* without = nullptr);

@@ -297,10 +297,12 @@ std::vector<int64_t> PickleMachine::integers_of(const PickleValue* value, const 
   return list;
 }
 
-// ("storage", its class, key, device, elements)
+// ("storage", its class, key, device, elements); before PyTorch 1.6 also ("module", its class, ...)
 void PickleMachine::persistent() {
   const PickleValue* id = pop(Kind::tuple, "a storage");
   const auto is = [&](size_t i, Kind kind) { return id->items[i]->kind == kind; };
+  if (id->items.size() == 4 && is(1, Kind::name) && id->items[0]->text == "module")
+    return opaque(id->items[1]->text);
   if (id->items.size() < 5 || !is(0, Kind::text) || id->items[0]->text != "storage" ||
       !is(1, Kind::name) || !is(2, Kind::text))
     refuse("is malformed: expected a storage");

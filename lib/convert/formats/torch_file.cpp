@@ -16,12 +16,14 @@ using Storages = std::map<std::string, std::string_view>;  // by key
 
 // Objects of unknown classes are skipped where nothing needs them.
 [[noreturn]] void refuse_opaque(const PickleValue& value, const std::string& path) {
-  throw DataError(path + ": its pickle refers to " + shown(value.text) +
-                  ", which tensors do not need: nothing was run; use a safetensors file instead");
+  throw DataError(
+      path + ": its pickle refers to " + shown(value.text) +
+      ", which tensors do not need: nothing was run; save the weights alone, in Python " +
+      "torch.save(model.state_dict(), \"weights.pt\")");
 }
 
 const PickleValue& dict_of_tensors(const PickleValue& value, const std::string& path) {
-  for (const char* key : {"model", "state_dict"}) {
+  for (const char* key : {"model", "state_dict", "model_state_dict"}) {
     const PickleValue* inner = value.find(key);
     if (inner != nullptr && inner->kind == Kind::opaque) refuse_opaque(*inner, path);
     if (inner != nullptr && inner->kind == Kind::dict) return *inner;
