@@ -34,12 +34,18 @@ void write_shortlist(const ConvertOptions& options, const ForeignModel& model, c
 }
 
 void convert_in(const ConvertOptions& options, const Log& log) {
-  if (!is_foreign(options.input)) {
+  const bool named = !options.names.table.empty();
+  if (!named && !is_foreign(options.input)) {
+    if (options.input.ends_with(".pt") || options.input.ends_with(".pth"))
+      throw UsageError(options.input +
+                       " is a checkpoint of PyTorch: give --names and --vocab, or " +
+                       "a directory that also has its settings and vocabulary");
     const ModelReader model(options.input);  // throws if it is not a tx model
     throw UsageError(options.input + " is a tx model: give --to to choose the format to write");
   }
   check_replaceable(options.out);
-  ForeignModel model = import_model(options.input);
+  ForeignModel model =
+      named ? import_by_names(options.input, options.names) : import_model(options.input);
   for (const std::string& warning : model.warnings) log.warn(warning);
   Vocabularies& vocabularies = model.content.vocabularies;
   vocabularies = stated_languages(vocabularies, options.languages, options.input);
@@ -84,6 +90,7 @@ void convert_out(const ConvertOptions& options, const Log& log) {
 
 void ConvertOptions::describe(Options& options) {
   options.usage("tx-convert [OPTION]... -o FILE DIRECTORY");
+  options.usage("tx-convert --names TABLE --vocab FILE [OPTION]... -o FILE CHECKPOINT");
   options.usage("tx-convert --to ctranslate2|firefox|marian|llama [OPTION]... -o DIRECTORY MODEL");
   options.group("Input");
   options
@@ -93,6 +100,23 @@ void ConvertOptions::describe(Options& options) {
                   "its last if there is no best.")
       .must()
       .input();
+  options
+      .add("--names", names.table, "TABLE",
+           "names of the tensors of a PyTorch model, see tx-names(5)",
+           "A file, or torch.nn.Transformer or pytorch-seq2seq.")
+      .needs({{"--to", "tx"}});
+  options.add("--vocab", names.vocabulary, "FILE", "its vocabulary: one token per line, or .json")
+      .input()
+      .needs({{"--names"}});
+  options
+      .add("--target-vocab", names.target_vocabulary, "FILE",
+           "the vocabulary of the target, if it is another")
+      .input()
+      .needs({{"--names"}});
+  options.add("--heads", names.heads, "N", "its attention heads")
+      .range(1, 65535)
+      .default_is("those of the table")
+      .needs({{"--names"}});
   options.group("Output");
   options.add("-o,--out", out, "PATH", "model file to write; with --to, directory to create")
       .must()
@@ -134,6 +158,8 @@ void ConvertOptions::describe(Options& options) {
 void ConvertOptions::resolve() const {
   if (to != "tx" && out == "-")
     throw UsageError("--out -: a directory cannot be written to standard output");
+  if (!names.table.empty() && names.vocabulary.empty())
+    throw UsageError("--names needs the vocabulary: give --vocab");
 }
 
 void convert_model(const ConvertOptions& options, const Log& log) {

@@ -5,6 +5,7 @@
 
 #include "lib/base/log.h"
 #include "lib/cli/options.h"
+#include "lib/convert/families/names.h"
 #include "lib/subword/languages.h"
 
 namespace tx {
@@ -16,6 +17,7 @@ struct ConvertOptions {
   int max_positions = 1024;  // rows of a sinusoid table, where the format needs one
   std::string calibration;   // a text; "": the ranges of activations are not written
   std::string shortlist;     // a file; "": none
+  NamesOptions names;        // of a PyTorch model; without a table: another format
   LanguageChoice languages;  // stored in the model file as its defaults
   bool quiet = false;
 
