@@ -121,6 +121,25 @@ Vocabularies with_languages(const Vocabularies& all, const LanguageChoice& choic
   return set;
 }
 
+Vocabularies::Pointer with_language(const Vocabularies::Pointer& vocabulary, const std::string& tag,
+                                    const std::string& from) {
+  MappedTokens content = content_of(*vocabulary);
+  const int id = int(content.tokens.size()), old = vocabulary->id_of(from);
+  const auto is_tag = [&](const std::string& t) {
+    return content.tags && t.starts_with(">>") && t.ends_with("<<");
+  };
+  // Neither the model nor the tokenizer sees such tokens.
+  if (!is_language(*vocabulary, old) && !(is_tag(from) && is_tag(tag)))
+    return with_tokens(vocabulary, {tag});
+  content.tokens.push_back(tag);
+  for (std::vector<int>* list : {&content.controls, &content.forbidden, &content.languages})
+    if (std::ranges::count(*list, old) > 0) list->push_back(id);
+  for (std::vector<int>* list : {&content.prefix, &content.closing})
+    std::ranges::replace(*list, old, id);
+  if (content.first == old) content.first = id;
+  return parse_vocabulary(mapped_bytes(content), "the vocabulary with " + tag);
+}
+
 void refuse_languages(const Vocabularies& all, const std::string& what, const std::string& where) {
   if (!has_languages(all.source()) && first_token(all.target()) < 0) return;
   throw DataError(what + " cannot be used with " + where +

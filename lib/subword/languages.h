@@ -36,6 +36,12 @@ Vocabularies stated_languages(const Vocabularies& all, const LanguageChoice& cho
 Vocabularies with_languages(const Vocabularies& all, const LanguageChoice& choice,
                             const std::string& where);
 
+// With a new language that starts as the language or tag `from`, a token of the vocabulary: its
+// token `tag` takes the place of a language `from` that is set. As with_tokens() where text
+// contains tags.
+Vocabularies::Pointer with_language(const Vocabularies::Pointer& vocabulary, const std::string& tag,
+                                    const std::string& from);
+
 // For tools that do not support languages: DataError if the model has some, or another token before
 // its outputs.
 void refuse_languages(const Vocabularies& all, const std::string& what, const std::string& where);

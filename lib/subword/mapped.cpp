@@ -5,6 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/utf8.h"
+#include "lib/subword/model_proto.h"
 #include "lib/subword/subword.h"
 #include "lib/subword/token_table.h"
 #include "lib/subword/tokenizer/tokenizer.h"
@@ -197,6 +198,20 @@ bool list_same_tokens(const Vocabulary& a, const Vocabulary& b) {
   for (int id = 0; id < a.size(); ++id)
     if (a.token(id) != b.token(id)) return false;
   return true;
+}
+
+void append_tokens(MappedTokens& content, const std::vector<std::string>& tokens) {
+  content.tokens.insert(content.tokens.end(), tokens.begin(), tokens.end());
+  if (!has_tokenizer(content)) {
+    content.model += user_piece_fields(tokens);
+    return;
+  }
+  TokenizerSpec spec = read_tokenizer(content.model, "the description of the tokenizer");
+  for (const std::string& token : tokens) {
+    spec.added.push_back({.id = int(spec.tokens.size()), .text = token});
+    spec.tokens.push_back(token);
+  }
+  content.model = tokenizer_bytes(spec);
 }
 
 std::string mapped_bytes(const MappedTokens& c) {

@@ -53,6 +53,9 @@ bool list_same_tokens(const Vocabulary& a, const Vocabulary& b);
 
 inline constexpr std::string_view mapped_magic = "tx-pieces 1\n";
 
+// Tokens that are found in the text before it is split.
+void append_tokens(MappedTokens& content, const std::vector<std::string>& tokens);
+
 std::string mapped_bytes(const MappedTokens& content);  // the bytes of the file
 MappedTokens read_mapped(std::string_view bytes, const std::string& where);
 std::unique_ptr<Vocabulary> parse_mapped(std::string bytes, const std::string& where);

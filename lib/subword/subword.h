@@ -26,6 +26,9 @@ struct SubwordTraining {
 // (used by SentencePiece), the name of a special or byte token, or a repeated symbol.
 std::vector<std::string> read_user_symbols(const std::string& path);
 
+// What is wrong with a symbol, or "".
+std::string fault_of_symbol(std::string_view symbol);
+
 // Trains a model and returns the bytes of its .model file, which depend only on the counts and the
 // options. The model may have fewer tokens than vocab_size. A vocab_size that is too small for the
 // characters of the text is a UsageError that names the minimum.

@@ -22,20 +22,6 @@ namespace {
 
 constexpr std::string_view reserved_signs[] = {"\xE2\x96\x81", "\xE2\x96\x85"};
 
-// What is wrong with a symbol, or "".
-std::string fault_of(std::string_view symbol) {
-  if (symbol.empty()) return "an empty line is not a symbol";
-  if (count_invalid_utf8(symbol) > 0) return "not valid UTF-8";
-  if (std::any_of(symbol.begin(), symbol.end(), separates_words))
-    return "a symbol cannot contain white space or control characters";
-  for (const std::string_view sign : reserved_signs)
-    if (symbol.find(sign) != symbol.npos)
-      return "a symbol cannot contain " + std::string(sign) + ", which SentencePiece uses";
-  if (std::ranges::count(Vocabulary::special_names, symbol) > 0 || names_byte(symbol))
-    return std::string(symbol) + " is a special token of every model";
-  return "";
-}
-
 // SentencePiece reserves U+2581 (space) and U+2585 (unknown): words are split there.
 constexpr std::string_view reserved_start = "\xE2\x96";
 bool is_reserved(std::string_view text) {
@@ -126,12 +112,25 @@ size_t thread_bytes(const WordCounts& counts) {
 
 }  // namespace
 
+std::string fault_of_symbol(std::string_view symbol) {
+  if (symbol.empty()) return "an empty line is not a symbol";
+  if (count_invalid_utf8(symbol) > 0) return "not valid UTF-8";
+  if (std::any_of(symbol.begin(), symbol.end(), separates_words))
+    return "a symbol cannot contain white space or control characters";
+  for (const std::string_view sign : reserved_signs)
+    if (symbol.find(sign) != symbol.npos)
+      return "a symbol cannot contain " + std::string(sign) + ", which SentencePiece uses";
+  if (std::ranges::count(Vocabulary::special_names, symbol) > 0 || names_byte(symbol))
+    return std::string(symbol) + " is a special token of every model";
+  return "";
+}
+
 std::vector<std::string> read_user_symbols(const std::string& path) {
   LineReader reader(path);
   std::vector<std::string> symbols;
   std::unordered_set<std::string> seen;
   for (std::string line; reader.next(line);) {
-    std::string fault = fault_of(line);
+    std::string fault = fault_of_symbol(line);
     if (fault.empty() && !seen.insert(line).second) fault = line + " occurs twice";
     if (!fault.empty())
       throw DataError(reader.name() + ":" + std::to_string(reader.line_number()) + ": " + fault);

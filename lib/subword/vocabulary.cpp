@@ -70,19 +70,29 @@ std::vector<int> sentinels_of(const Vocabulary& vocabulary) {
   return ids;
 }
 
+Vocabularies::Pointer with_tokens(const Vocabularies::Pointer& vocabulary,
+                                  const std::vector<std::string>& tokens) {
+  std::string bytes = vocabulary->bytes();
+  if (vocabulary->mapped()) {
+    MappedTokens content = *vocabulary->mapped();
+    append_tokens(content, tokens);
+    bytes = mapped_bytes(content);
+  } else if (bytes.starts_with(words_magic)) {
+    for (const std::string& token : tokens) bytes += token + "\n";
+  } else {
+    bytes += user_piece_fields(tokens);
+  }
+  return parse_vocabulary(std::move(bytes), "the vocabulary with " + tokens.front());
+}
+
 Vocabularies::Pointer with_sentinels(const Vocabularies::Pointer& vocabulary) {
   if (!sentinels_of(*vocabulary).empty()) return vocabulary;
   std::vector<std::string> texts;
   for (int i = 0; i < added_sentinels; ++i) texts.push_back(sentinel_text(i));
-  std::string bytes = vocabulary->bytes();
-  if (bytes.starts_with(words_magic))
-    for (const std::string& text : texts) bytes += text + "\n";
-  else if (vocabulary->kind() == "sentencepiece")
-    bytes += user_piece_fields(texts);
-  else
+  if (vocabulary->mapped())
     throw UsageError("this vocabulary has no tokens " + texts[0] + ", " + texts[1] +
                      " ..., and they cannot be added to it");
-  return parse_vocabulary(std::move(bytes), "the vocabulary with " + texts.front());
+  return with_tokens(vocabulary, texts);
 }
 
 }  // namespace tx

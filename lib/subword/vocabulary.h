@@ -161,6 +161,11 @@ std::vector<std::string> describe_shortfall(const Vocabulary& vocabulary, int wa
 inline constexpr int mask_token = Vocabulary::pad;
 inline constexpr char mask_text[] = "<mask>";  // in input lines whose masks are to be filled
 
+// With tokens appended, which encode() then finds before it splits the text, the longest match
+// first; in a list of words they are words. DataError: SentencePiece does not support them.
+Vocabularies::Pointer with_tokens(const Vocabularies::Pointer& vocabulary,
+                                  const std::vector<std::string>& tokens);
+
 // Sentinels stand for masked spans: <extra_id_0>, <extra_id_1> ..., as in T5 (Raffel et al., 2020).
 // They are user symbols of a subword model, or words.
 inline constexpr char sentinel_begin[] = "<extra_id_";
