@@ -166,6 +166,17 @@ void Parameters::upload_row(Matrix to, const std::vector<double>& row) {
   backend_->upload(to.data, narrow.data(), narrow.size() * 4);
 }
 
+void Parameters::freeze(const std::vector<int64_t>& tokens) {
+  TX_ASSERT(shard_.whole() && (tokens.empty() || tokens.size() == config_.sides.size()));
+  frozen_.clear();
+  for (const ParameterEntry& e : table_) {
+    if (e.tokens < 0 || tokens.empty()) continue;
+    const int64_t all = e.rows * e.cols / e.per_token();
+    frozen_.push_back(
+        {e.offset, std::clamp<int64_t>(tokens[size_t(e.tokens)], 0, all) * e.per_token()});
+  }
+}
+
 void Parameters::begin_step() {
   for (auto& times : written_) *times = 0;
 }

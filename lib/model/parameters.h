@@ -30,6 +30,8 @@ struct ParameterEntry {
   bool multiplied = false;  // read by a product; false for tables that are only looked up
   bool joined = false;      // follows the previous entry without a gap
   Split split = Split::none;
+  int tokens = -1;  // the side of which each token has a row, in output.bias a column; -1: none
+  int64_t per_token() const { return vector ? 1 : cols; }  // elements
 };
 
 // In the table of a tensor-parallel shard the replicated entries are adjacent.
@@ -98,6 +100,9 @@ class Parameters {
   static size_t bytes(const ModelConfig& config, DType dtype, bool training, RankOf self = {});
   static int64_t elements(const ModelConfig& config, const ModelShard& shard = {});  // of a block
 
+  // Steps do not change the rows of the first `tokens` tokens of each side; empty: of none.
+  void freeze(const std::vector<int64_t>& tokens);
+  const std::vector<ElementRange>& frozen() const { return frozen_; }  // ascending
   void initialise(uint32_t seed);  // Xavier uniform, N(0, 1/d_model), zeros, ones (tx-paper(7))
   void begin_step();  // the next contribution to a gradient assigns; call it again after a dry run
   void finish_gradients();  // zeroes gradients without a contribution
@@ -160,6 +165,7 @@ class Parameters {
   int64_t elements_ = 0, vectors_from_ = 0;
   RankOf self_;
   Division division_;
+  std::vector<ElementRange> frozen_;
   Matrix fp32_weights_, gradients_, bf16_weights_;
   OptimizerState optimizer_state_;
   std::unique_ptr<ReadOnly> read_only_;

@@ -46,21 +46,24 @@ class TableBuilder {
       vector("output.bias", c_.target().vocabulary, Init::zeros);
       table_.back().padded_cols = padded_vocabulary(c_.target().vocabulary);
       table_.back().split = Split::outputs;
+      table_.back().tokens = target();
     }
     place();
     return std::move(table_);
   }
 
  private:
+  int target() const { return int(c_.sides.size()) - 1; }
   void matrix(const std::string& name, int64_t rows, int64_t cols, Init init = Init::xavier,
-              bool joined = false, bool vocabulary = false) {
+              bool joined = false, int tokens = -1) {
     ParameterEntry e;
     e.name = name;
     e.rows = rows;
     e.cols = e.padded_cols = cols;
     e.init = init;
-    e.padded_rows = vocabulary ? padded_vocabulary(rows) : rows;
-    if (vocabulary) e.split = Split::outputs;
+    e.tokens = tokens;
+    e.padded_rows = tokens >= 0 ? padded_vocabulary(rows) : rows;
+    if (tokens >= 0) e.split = Split::outputs;
     e.joined = joined;
     e.multiplied = true;
     table_.push_back(e);
@@ -96,17 +99,17 @@ class TableBuilder {
   void embeddings() {
     const int64_t d = c_.d_model;
     if (c_.shares_embeddings()) {
-      matrix("embedding.weight", c_.target().vocabulary, d, Init::embedding, false, true);
+      matrix("embedding.weight", c_.target().vocabulary, d, Init::embedding, false, target());
       table_.back().multiplied = c_.tie == Tie::all;  // the output
     }
     for (size_t side = 0; !c_.shares_embeddings() && side < c_.sides.size(); ++side) {
       matrix(stack(side) + "embedding.weight", c_.sides[side].vocabulary, d, Init::embedding, false,
-             true);
+             int(side));
       table_.back().multiplied = c_.is_predicted(side) && c_.tie == Tie::target;  // the output
     }
     if (c_.output_layer) matrix("output_layer.weight", d, d);
     if (c_.has_output())
-      matrix("output.weight", c_.target().vocabulary, d, Init::xavier, false, true);
+      matrix("output.weight", c_.target().vocabulary, d, Init::xavier, false, target());
     for (size_t side = 0; c_.learned_positions() && side < c_.sides.size(); ++side) {
       matrix(stack(side) + "positions.weight", c_.max_positions, d, Init::embedding);
       table_.back().lookup = true;

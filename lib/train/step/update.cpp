@@ -105,13 +105,27 @@ void Update::decide() {
   parameters_.backend()->gradient_norm(all_, record_);
 }
 
+// Each range becomes those between its frozen parts.
+std::vector<Update::Held> Update::without_frozen(std::vector<Held> all) const {
+  for (const ElementRange& frozen : parameters_.frozen()) {
+    std::vector<Held> rest;
+    for (const Held& one : all) {
+      const int64_t from = frozen.end(), end = parameters_.fp32_weights().cols;
+      for (const ElementRange& side : {ElementRange{0, frozen.first}, {from, end - from}})
+        if (const Held part = one.part(side); part.range.count > 0) rest.push_back(part);
+    }
+    all = std::move(rest);
+  }
+  return all;
+}
+
 std::vector<Update::Held> Update::held() const {
-  if (!shards_) return {{{0, parameters_.fp32_weights().cols}, 0}};
+  if (!shards_) return without_frozen({{{0, parameters_.fp32_weights().cols}, 0}});
   std::vector<Held> all;
   const Division& division = parameters_.division();
   for (int round = 0; round < division.rounds(); ++round)
     all.push_back({division.shard(round, parameters_.self().rank), division.own_first(round)});
-  return all;
+  return without_frozen(std::move(all));
 }
 
 void Update::update(const Held& held, Matrix bf16_weights) {
@@ -151,6 +165,10 @@ void Update::update_all(Matrix bf16_weights) {
 }
 
 void Update::run() {
+  for (const ElementRange& range : parameters_.frozen()) {  // the norm is that of the others
+    const Matrix g = part_of(parameters_.gradients(), range);
+    parameters_.backend()->zero(g.data, size_t(range.count) * size_of(g.dtype));
+  }
   if (!shards_) {
     norm(parameters_.gradients());
     return update_all(parameters_.bf16_weights());
