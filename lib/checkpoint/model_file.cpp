@@ -245,9 +245,16 @@ void ModelReader::load(Parameters& parameters) const {
     throw DataError(path() +
                     " holds 8-bit weights, which can only decode; give the model that it was " +
                     "made from");
-  TX_ASSERT(parameters.config().to_json() == config_.to_json());
-  for (const ParameterEntry& e : table_)
-    load_entry(file_, *file_.find(e.name), parameters, parameters.fp32_weights(), e);
+  ModelConfig grown = config_;
+  for (size_t side = 0; side < grown.sides.size(); ++side)
+    grown.sides[side].vocabulary = parameters.config().sides.at(side).vocabulary;
+  TX_ASSERT(parameters.config().to_json() == grown.to_json());
+  for (size_t i = 0; i < table_.size(); ++i) {
+    ParameterEntry to = parameters.table()[i];
+    TX_ASSERT(to.rows >= table_[i].rows && to.cols >= table_[i].cols);
+    to.rows = table_[i].rows, to.cols = table_[i].cols;
+    load_entry(file_, *file_.find(to.name), parameters, parameters.fp32_weights(), to);
+  }
   file_.check_unchanged();
   parameters.refresh_bf16_weights();
 }

@@ -42,8 +42,9 @@ class ModelReader final : public WeightSource {
   const Vocabularies& vocabularies() const { return vocabularies_; }
   const SafetensorsReader& file() const { return file_; }
   const std::vector<ParameterEntry>& table() const { return table_; }  // of config()
-  // Fills the fp32 weights and the bf16 weights; the parameters must have this configuration.
-  // DataError if the file has int8 weights, from which the fp32 weights cannot be recovered.
+  // Fills the fp32 weights and the bf16 weights; the parameters must have this configuration, but
+  // may have more tokens, whose rows it does not fill. DataError if the file has int8 weights, from
+  // which the fp32 weights cannot be recovered.
   void load(Parameters& parameters) const;
   bool has_int8() const { return int8_; }
   InputFactor input_factor(const ParameterEntry& entry) const;

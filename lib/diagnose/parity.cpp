@@ -10,6 +10,7 @@
 #include "lib/diagnose/training.h"
 #include "lib/model/config.h"
 #include "lib/train/input/data.h"
+#include "lib/train/input/growth.h"
 #include "lib/train/plan/memory.h"
 #include "lib/train/plan/schedule.h"
 #include "lib/train/plan/settle.h"
@@ -46,6 +47,7 @@ struct Outcome {
 struct Task {
   TrainOptions options;
   ModelConfig config;
+  Vocabularies vocabularies;
   std::vector<Batch> batches;
   std::vector<int> capacities;
   int64_t longest;
@@ -69,7 +71,7 @@ Outcome run(const Task& task, const Variant& way) {
   if (o.init.empty())
     parameters.initialise(o.mask_seed());
   else
-    ModelReader(resolve_model(o.init)).load(parameters);
+    load_initial(o, task.vocabularies, parameters);
   const Transformer transformer(backend, parameters, task.longest);
   Stepper stepper(backend, parameters, transformer, o);
   stepper.reserve(Stepper::plan(backend, parameters, transformer, o, task.capacities));
@@ -148,11 +150,10 @@ Task make_task(const TrainOptions& asked, const Options& given, const Log& log) 
   const auto [options, choice] = settle_preset(asked, given, corpora);
   if (!choice.why.empty())
     log.info("preset " + options.preset.name + ", " + choice.why + "; override with --preset");
-  Task task{options, options.model_config(), {}, {}, 0};
-  if (options.init.empty())
-    task.config.set_vocabularies(vocabularies.sizes());
-  else
-    task.config = ModelReader(resolve_model(options.init)).config();
+  Task task{options, options.model_config(), {}, {}, {}, 0};
+  if (!options.init.empty()) task.config = ModelReader(resolve_model(options.init)).config();
+  task.vocabularies = vocabularies;
+  task.config.set_vocabularies(vocabularies.sizes());
   task.config.resolve();
   PackerOptions packing;
   packing.batch_tokens = options.batch_tokens.number(4096);

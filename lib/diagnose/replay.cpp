@@ -121,6 +121,8 @@ Json run_again(const TrainOptions& options, const FlightReader& file) {
   const DType dtype = precision_dtype(options.precision);
   Parameters parameters = Parameters::for_training(backend, file.config(), dtype);
   file.load(parameters);
+  const auto frozen = facts.value("frozen_tokens", std::vector<int64_t>());
+  if (frozen.size() == file.config().sides.size()) parameters.freeze(frozen);
   const Transformer transformer(backend, parameters, longest_position(batches));
   Stepper stepper(backend, parameters, transformer, options);
   stepper.reserve(Stepper::plan(backend, parameters, transformer, options, capacities));

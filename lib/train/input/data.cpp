@@ -18,6 +18,7 @@
 #include "lib/subword/languages.h"
 #include "lib/subword/token_counts.h"
 #include "lib/subword/words.h"
+#include "lib/train/input/growth.h"
 
 namespace tx {
 namespace fs = std::filesystem;
@@ -56,7 +57,7 @@ Vocabularies initial_vocabularies(const TrainOptions& options) {
   check_trainable(of_model, "--init " + options.init);
   if (!options.guided_alignment.empty())
     refuse_languages(of_model, "--guided-alignment", "--init " + options.init);
-  return of_model;
+  return options.adds_tokens() ? grown_vocabularies(of_model, options) : of_model;
 }
 
 // Those of a model or its run directory, one per side.
@@ -239,6 +240,8 @@ Corpora open_corpora(const TrainOptions& options, const Vocabularies& v, const R
 TrainingData open_data(const TrainOptions& options, const RunDirectory& run, Json& config,
                        const Log& log) {
   TrainingData data{load_vocabularies(options), {}};
+  if (options.freeze_old_tokens)
+    config["frozen_tokens"] = model_vocabularies(resolve_model(options.init)).sizes();
   data.corpora = open_corpora(options, data.vocabularies, run, false, config, log);
   return data;
 }

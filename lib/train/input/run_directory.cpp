@@ -66,6 +66,7 @@ void check_config(const Json& config, const std::string& name) {
   for (const char* key : {"valid_data", "data_cache", "valid_data_cache", "products"})
     json_value<std::string>(config, key, name, "");
   json_value<int>(config, "batch_tokens_resolved", name);
+  json_value(config, "frozen_tokens", name, std::vector<int64_t>());
   for (const Json& former : json_value(config, "saves_before", name, Json::array_t()))
     for (const char* key : {"until", "every"})
       json_value<int64_t>(former, key, name + ": saves_before");

@@ -136,6 +136,19 @@ void describe_run(Options& o, TrainOptions& t) {
   o.add("--init", t.init, "MODEL", "model to start from: its weights, shape and vocabulary",
         "See FINE-TUNING.")
       .input();
+  o.add("--add-tokens", t.add_tokens, "FILE", "tokens to add to the vocabulary, one per line",
+        "Text is split at them first, the longest match; in a list of words they are words. The "
+        "rows of a token start as the mean of those of the tokens that it was split into before.")
+      .input()
+      .needs({"--init"});
+  o.add("--add-language", t.add_language, "TAG=FROM", "add the token TAG, with the rows of FROM",
+        "Example: \"<2nl>=<2de>\". In a converted multilingual model, TAG also takes the place of "
+        "FROM as the language that is set.")
+      .needs({"--init"});
+  o.flag("--freeze-old-tokens", t.freeze_old_tokens, "train no rows of the tokens that --init has",
+         "The rows of the embeddings and the output layer; the layers are trained.")
+      .needs({"--add-tokens", "--add-language"})
+      .excludes({"--tensor-parallel"});
   describe_limits(o, t);
   o.group("Run");
   o.add("--seed", t.seed, "N", "random seed of weights, data order and dropout")

@@ -44,6 +44,9 @@ struct TrainOptions {
   int layers = 0;     // of both stacks; 0 after resolve(), which moves it to `model`
   Named<Preset> preset = Preset::automatic;
   std::string config, resume, init, replay;
+  std::string add_tokens;                 // a file
+  std::vector<std::string> add_language;  // "TAG=FROM"
+  bool freeze_old_tokens = false;
 
   std::vector<std::string> src, tgt, valid_src, valid_tgt;
   std::string vocab, vocab_src, vocab_tgt, cache;  // vocab: a file, or "words"
@@ -113,6 +116,7 @@ struct TrainOptions {
     int layer = -1, head = 0;
   };
   GuidedHead guided() const;
+  bool adds_tokens() const { return !add_tokens.empty() || !add_language.empty(); }
   // Whether --src is the only text: --kind decoder, --kind encoder and --denoise.
   bool one_text() const { return denoise || kind != ModelKind::encoder_decoder; }
   ModelConfig model_config() const;

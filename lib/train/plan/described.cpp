@@ -51,7 +51,7 @@ ModelConfig config_of(const TrainOptions& options, const Log& log) {
   if (options.init.empty() && options.vocab.empty() && options.vocab_src.empty()) {
     model.set_vocabularies(37000);
     log.info("no vocabulary given: assuming the 37,000 tokens of the paper's base model");
-  } else if (options.init.empty()) {
+  } else if (options.init.empty() || options.adds_tokens()) {
     model.set_vocabularies(load_vocabularies(options).sizes());
   }
   model.resolve();

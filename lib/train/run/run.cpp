@@ -11,6 +11,7 @@
 #include "lib/checkpoint/run_checkpoints.h"
 #include "lib/model/config.h"
 #include "lib/model/tensor_parallel.h"
+#include "lib/train/input/growth.h"
 
 namespace tx {
 
@@ -65,6 +66,7 @@ void Run::build_model() {
     whole_.reset(new Parameters(Parameters::for_saving(backend_, spec_.model, dtype)));
   trained_.reset(new Parameters(
       Parameters::for_training(backend_, spec_.model, dtype, replicas_.share(), part)));
+  if (!spec_.frozen_tokens.empty()) trained_->freeze(spec_.frozen_tokens);
   transformer_ = std::make_unique<Transformer>(
       backend_, *trained_, std::max(longest_dummy, spec_.longest_sentence(options_)));
 }
@@ -227,7 +229,7 @@ void Run::initialise() {
   if (options_.init.empty())
     whole().initialise(options_.mask_seed());
   else
-    ModelReader(resolve_model(options_.init)).load(whole());
+    load_initial(options_, spec_.vocabularies, whole());
   spread({});
 }
 

@@ -51,6 +51,9 @@ RunSpec make_run_spec(const TrainOptions& options, TrainingData data, const RunD
     keep_translation_text(options, directory, model.empty(), config);
   spec.batch_tokens = config.value("batch_tokens_resolved", 0);
   spec.products = config.value("products", std::string());
+  spec.frozen_tokens = config.value("frozen_tokens", spec.frozen_tokens);
+  if (options.freeze_old_tokens && spec.frozen_tokens.size() != spec.model.sides.size())
+    throw DataError(directory.file("config.json") + ": frozen_tokens needs a number for each side");
   return spec;
 }
 
@@ -78,6 +81,7 @@ void send_run_spec(const RunSpec& spec, const TrainOptions& options, const Repli
   replicas.agree(to_text(Json{{"options", options_json(options)},
                               {"threads", options.threads},
                               {"sentinels", spec.corpora.sentinels},
+                              {"frozen_tokens", spec.frozen_tokens},
                               {"model", spec.model.to_json()},
                               {"text", describe_text(spec.corpora.train)},
                               {"valid_text", describe_text(spec.corpora.valid)},
@@ -106,6 +110,7 @@ ReceivedRun receive_run_spec(const TrainOptions& options, const Options& given,
   spec.corpora.train = open_text(facts.at("text"));
   spec.corpora.valid = open_text(facts.at("valid_text"));
   spec.corpora.sentinels = facts.at("sentinels").get<std::vector<int>>();
+  spec.frozen_tokens = facts.at("frozen_tokens").get<std::vector<int64_t>>();
   spec.model = ModelConfig::from_json(facts.at("model"), "the model of rank 0");
   spec.translations.sources = facts.at("translated").get<std::vector<std::string>>();
   for (const std::string& metric : own.valid_metric)

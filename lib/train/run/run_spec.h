@@ -10,9 +10,10 @@ struct RunSpec {
   Vocabularies vocabularies;
   Corpora corpora;
   ModelConfig model;
-  TranslationTask translations;  // no metrics: nothing is translated
-  int batch_tokens = 0;          // 0: Run determines how many fit
-  std::string products;          // algorithms of a GPU's matrix products; "": the defaults
+  TranslationTask translations;        // no metrics: nothing is translated
+  int batch_tokens = 0;                // 0: Run determines how many fit
+  std::vector<int64_t> frozen_tokens;  // of --freeze-old-tokens: Parameters::freeze()
+  std::string products;                // algorithms of a GPU's matrix products; "": the defaults
 
   // The maximum length of a sentence, including </s>, in tokens, over all sides and texts.
   int longest_sentence(const TrainOptions& options) const;

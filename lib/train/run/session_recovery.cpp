@@ -115,7 +115,8 @@ std::string Session::record_flight(int64_t number, const StepRecord& record) {
   const std::string name = "flight-" + std::to_string(number) + ".safetensors";
   const Json& config = config_;
   Json facts{{"command", config.at("command")}, {"options", config.at("options")}};
-  if (config.contains("products")) facts["products"] = config["products"];
+  for (const char* key : {"products", "frozen_tokens"})
+    if (config.contains(key)) facts[key] = config[key];
   facts.update(flight_facts(record, run_.feed().batches(), run_.whole()));
   try {
     directory_.claim(directory_.file(name));
