@@ -28,21 +28,14 @@ std::vector<Language> languages_of(const TrainOptions& options) {
 bool has(const Vocabulary& vocabulary, const std::string& token) {
   return vocabulary.id_of(token) >= 0;
 }
-
-// Whether it is a token on every side, or on any.
-bool on_all(const Vocabularies& v, const std::string& token) {
-  for (size_t side = 0; side < v.size(); ++side)
-    if (!has(v[side], token)) return false;
-  return true;
-}
-bool on_any(const Vocabularies& v, const std::string& token) {
+bool on_any_side(const Vocabularies& v, const std::string& token) {
   return has(v.source(), token) || has(v.target(), token);
 }
 
 void check_tokens(const std::vector<std::string>& tokens, const Vocabularies& old,
                   const TrainOptions& options) {
   for (size_t i = 0; i < tokens.size(); ++i)
-    if (on_all(old, tokens[i]))
+    if (has(old.source(), tokens[i]) && has(old.target(), tokens[i]))
       throw DataError(options.add_tokens + ":" + std::to_string(i + 1) + ": " + tokens[i] +
                       " is already a token of " + options.init);
 }
@@ -55,9 +48,10 @@ void check_languages(const std::vector<Language>& languages, const Vocabularies&
     if (from.empty() || tag.empty())
       throw UsageError(start + "give TAG=FROM, such as \"<2nl>=<2de>\"");
     if (!fault.empty()) throw UsageError(start + fault);
-    if (on_any(old, tag)) throw UsageError(start + tag + " is already a token of " + options.init);
+    if (on_any_side(old, tag))
+      throw UsageError(start + tag + " is already a token of " + options.init);
     if (std::ranges::count(before, tag) > 0) throw UsageError(start + tag + " is added twice");
-    if (!on_any(old, from)) throw UsageError(start + options.init + " has no token " + from);
+    if (!on_any_side(old, from)) throw UsageError(start + options.init + " has no token " + from);
     before.push_back(tag);
   }
 }

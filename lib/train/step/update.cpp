@@ -105,27 +105,22 @@ void Update::decide() {
   parameters_.backend()->gradient_norm(all_, record_);
 }
 
-// Each range becomes those between its frozen parts.
-std::vector<Update::Held> Update::without_frozen(std::vector<Held> all) const {
+std::vector<Update::Held> Update::held() const {
+  const int64_t elements = parameters_.fp32_weights().cols;
+  std::vector<Held> all;
+  if (!shards_) all.push_back({{0, elements}, 0});
+  const Division& division = parameters_.division();
+  for (int round = 0; shards_ && round < division.rounds(); ++round)
+    all.push_back({division.shard(round, parameters_.self().rank), division.own_first(round)});
   for (const ElementRange& frozen : parameters_.frozen()) {
     std::vector<Held> rest;
-    for (const Held& one : all) {
-      const int64_t from = frozen.end(), end = parameters_.fp32_weights().cols;
-      for (const ElementRange& side : {ElementRange{0, frozen.first}, {from, end - from}})
+    for (const Held& one : all)
+      for (const ElementRange& side :
+           {ElementRange{0, frozen.first}, {frozen.end(), elements - frozen.end()}})
         if (const Held part = one.part(side); part.range.count > 0) rest.push_back(part);
-    }
     all = std::move(rest);
   }
   return all;
-}
-
-std::vector<Update::Held> Update::held() const {
-  if (!shards_) return without_frozen({{{0, parameters_.fp32_weights().cols}, 0}});
-  std::vector<Held> all;
-  const Division& division = parameters_.division();
-  for (int round = 0; round < division.rounds(); ++round)
-    all.push_back({division.shard(round, parameters_.self().rank), division.own_first(round)});
-  return without_frozen(std::move(all));
 }
 
 void Update::update(const Held& held, Matrix bf16_weights) {

@@ -42,7 +42,6 @@ class Update {
     }
   };
   std::vector<Held> held() const;  // what this rank updates
-  std::vector<Held> without_frozen(std::vector<Held> all) const;
   void update(const Held& held, Matrix bf16_weights);
   void update_all(Matrix bf16_weights);
 

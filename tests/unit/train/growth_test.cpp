@@ -7,6 +7,7 @@
 #include "lib/base/io.h"
 #include "lib/base/temporary_directory.h"
 #include "lib/checkpoint/model_file.h"
+#include "lib/subword/model_proto.h"
 #include "lib/subword/token_table.h"
 #include "tests/model_support.h"
 #include "tests/support.h"
@@ -165,6 +166,24 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_added_is_named) {
         {"new=<2de>", "new is added twice"},
         {"a b=<2de>", "a symbol cannot contain white space"}})
     BOOST_TEST(Saved(v, "new\n", {language}).refusal().find(message) != std::string::npos);
+}
+
+// A SentencePiece model of type word does not split a text at its user-defined tokens.
+BOOST_AUTO_TEST_CASE(a_vocabulary_that_does_not_find_the_token_is_named) {
+  using P = ModelPiece;
+  std::string bytes = bpe_model({{"<pad>", 0, P::control},
+                                 {"<unk>", 0, P::unknown},
+                                 {"<s>", 0, P::control},
+                                 {"</s>", 0, P::control},
+                                 {"\u2581dog", -1, P::normal}},
+                                false, true);
+  const size_t type = bytes.rfind("\x18\x02");
+  BOOST_REQUIRE(type != bytes.npos);
+  bytes[type + 1] = 3;
+  const Vocabularies v(parse_vocabulary(bytes, "words"), 2);
+  BOOST_TEST(encoded(v.source(), "dog cat") == (std::vector<int>{4, Vocabulary::unk}));
+  BOOST_TEST(Saved(v, "new\n", {}).refusal() ==
+             "--add-tokens: the vocabulary, of kind sentencepiece, does not find new in a text");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
