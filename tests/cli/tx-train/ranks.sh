@@ -56,6 +56,15 @@ for optimizer in "sgd --lr 0.5" "muon --lr 0.01"; do
   rm -r run whole
 done
 
+# Tokens that are added to a model, while the rows of the others stay.
+printf 'zwei\n' > tokens
+for count in 1 3; do
+  expect_status 0 timeout 60 mpirun --oversubscribe --bind-to none -n $count tx-train --init fp32-1 \
+    --add-tokens tokens --freeze-old-tokens --src train.en --tgt train.de --device cpu --threads 1 \
+    --batch-tokens 200 --accumulate 5 --steps 12 --save-every 12 -o grown-$count
+done
+same_checkpoints grown-1 grown-3
+
 # Fewer batches than ranks, and a rank with different options.
 expect_status 2 on_ranks 3 --accumulate 2 -o few
 [ "$(grep -c 'tx-train: --accumulate 2 is less than the 3 ranks' "$TX_LAST/stderr")" = 1 ] ||

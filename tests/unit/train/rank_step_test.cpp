@@ -17,6 +17,7 @@ struct Course {  // settings of a training
   DType dtype = DType::f32;
   TrainOptions options = plain_options();
   int d_model = 16, batches = 5;
+  int64_t frozen = 0;      // tokens whose rows stay
   bool rehearsed = false;  // if so, communication overlaps the backward pass
   Course() {
     options.dropout = options.attention_dropout = options.relu_dropout = 0.1;
@@ -76,6 +77,7 @@ struct Ranks : TinyText {
   // them the optimizer state moves to rank 0 and back, as in a save and a rewind.
   Result train(const Course& course, RankOf self, Communicator* ranks) const {
     TinyModel m(course.options, int(words->size()), capacities, course.dtype, self, course.d_model);
+    m.parameters.freeze({course.frozen, course.frozen});
     if (ranks) m.stepper.share(*ranks);
     m.stepper.reserve(
         Stepper::plan(m.backend, m.parameters, m.transformer, course.options, capacities),
@@ -171,6 +173,18 @@ BOOST_AUTO_TEST_CASE(with_bf16) {
   Course course;
   course.dtype = DType::bf16;
   check(course, 3);
+}
+
+BOOST_AUTO_TEST_CASE(with_frozen_rows) {
+  Course course;
+  course.frozen = 701;
+  for (const Optimizer optimizer : {Optimizer::adam, Optimizer::muon}) {
+    course.options.optimizer = optimizer;
+    for (const int d_model : {16, large}) {
+      course.d_model = d_model;
+      check(course, 3);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(with_several_rounds) {
