@@ -25,6 +25,10 @@ done
 for name in marian llama; do
   tx-convert -q -o "$name.model" "$TX_SOURCE/tests/golden/$name"
 done
+printf '%s\n' qx qxz '<extra_id_0>' 猫 > added
+tx-train -q --init marian.model --add-tokens added --src text --tgt text --threads 1 --steps 1 -o grown 2> grown.log ||
+  fail "$(cat grown.log)"
+cp -L grown/last.safetensors grown.model
 for model in *.model; do
   tx-attn-dump -m "$model" --html "$model.html" --live < /dev/null
   set -- "$@" "$model" "$model.html"
