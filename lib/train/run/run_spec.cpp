@@ -52,8 +52,8 @@ RunSpec make_run_spec(const TrainOptions& options, TrainingData data, const RunD
   spec.batch_tokens = config.value("batch_tokens_resolved", 0);
   spec.products = config.value("products", std::string());
   spec.frozen_tokens = config.value("frozen_tokens", spec.frozen_tokens);
-  if (options.freeze_old_tokens && spec.frozen_tokens.size() != spec.model.sides.size())
-    throw DataError(directory.file("config.json") + ": frozen_tokens needs a number for each side");
+  if (spec.frozen_tokens.size() != (options.freeze_old_tokens ? spec.model.sides.size() : 0))
+    throw DataError(directory.file("config.json") + ": frozen_tokens does not fit the options");
   return spec;
 }
 

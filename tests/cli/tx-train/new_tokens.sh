@@ -61,6 +61,9 @@ mv first moved && mv tokens tokens.moved
 resume_run || fail "$(cat stopped.log)"
 mv moved first && mv tokens.moved tokens
 
+sed "/frozen_tokens/,/]/d" whole/config.json > other && mv other whole/config.json
+expect_error "tx-train: whole/config.json: frozen_tokens does not fit the options" tx-train --resume whole
+
 # A recorded step is that of the frozen rows, too.
 small_train --freeze-old-tokens --schedule constant --lr 1e38 --warmup 0 -o broken 2> run.log || true
 expect_status 0 tx-train --replay broken
