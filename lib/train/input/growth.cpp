@@ -25,9 +25,7 @@ std::vector<Language> languages_of(const TrainOptions& options) {
   return all;
 }
 
-bool has(const Vocabulary& vocabulary, const std::string& token) {
-  return vocabulary.id_of(token) >= 0;
-}
+bool has(const Vocabulary& v, const std::string& token) { return v.id_of(token) >= 0; }
 bool on_any_side(const Vocabularies& v, const std::string& token) {
   return has(v.source(), token) || has(v.target(), token);
 }
@@ -43,10 +41,9 @@ void check_tokens(const std::vector<std::string>& tokens, const Vocabularies& ol
 void check_languages(const std::vector<Language>& languages, const Vocabularies& old,
                      const TrainOptions& options, std::vector<std::string> before) {
   for (const auto& [tag, from] : languages) {
-    const std::string fault = fault_of_symbol(tag);
     const std::string start = "--add-language " + tag + "=" + from + ": ";
-    if (from.empty() || tag.empty())
-      throw UsageError(start + "give TAG=FROM, such as \"<2nl>=<2de>\"");
+    const std::string fault = from.empty() || tag.empty() ? "give TAG=FROM, such as \"<2nl>=<2de>\""
+                                                          : fault_of_symbol(tag);
     if (!fault.empty()) throw UsageError(start + fault);
     if (on_any_side(old, tag))
       throw UsageError(start + tag + " is already a token of " + options.init);

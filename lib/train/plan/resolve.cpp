@@ -224,6 +224,8 @@ TrainOptions resolve_run(TrainOptions o, const Options& given, const Log& log) {
 void check_changes(const Json& before, const TrainOptions& options, const Options& given,
                    const Log& log) {
   const Json now = options_json(options);
+  if (options.freeze_old_tokens && options.tensor_parallel > 1)
+    throw UsageError("--tensor-parallel cannot be used with --freeze-old-tokens, as in this run");
   const std::string links = "guided-alignment";
   const bool had = before.at(links) != "", has = now.at(links) != "";
   if (had != has)

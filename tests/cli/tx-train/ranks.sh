@@ -64,6 +64,8 @@ for count in 1 3; do
     --batch-tokens 200 --accumulate 5 --steps 12 --save-every 12 -o grown-$count
 done
 same_checkpoints grown-1 grown-3
+expect_status 2 timeout 60 mpirun --oversubscribe --bind-to none -n 2 tx-train --resume grown-1 --tensor-parallel 2
+expect_stderr_contains "--tensor-parallel cannot be used with --freeze-old-tokens, as in this run"
 
 # Fewer batches than ranks, and a rank with different options.
 expect_status 2 on_ranks 3 --accumulate 2 -o few
