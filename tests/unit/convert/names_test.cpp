@@ -64,7 +64,7 @@ void refused(const Sample& sample, const std::string& ours, const std::string& w
 BOOST_AUTO_TEST_SUITE(names)
 
 BOOST_AUTO_TEST_CASE(parts_of_rows) {
-  const Sample sample({{"encoder.layers.#.self_attn.k_proj.*", "encoder.#.qkv_* 3/3"}});
+  const Sample sample(Json{{"encoder.layers.#.self_attn.k_proj.*", "encoder.#.qkv_* 3/3"}});
   NamedTensors tensors = sample.tensors();
   const std::string ours = "encoder.layers.0.self_attn.k_proj.";
   BOOST_TEST(tensors.size(ours + "weight", 0) == 2);
@@ -87,15 +87,15 @@ BOOST_AUTO_TEST_CASE(alternatives_and_tables) {
 }
 
 BOOST_AUTO_TEST_CASE(messages) {
-  refused(Sample({{"output.weight", "fc.weight"}}), "output.weight",
+  refused(Sample(Json{{"output.weight", "fc.weight"}}), "output.weight",
           "is both \"net.decoder.0.fc.weight\" and \"net.encoder.0.fc.weight\"");
-  refused(Sample({{"output.weight", "decoder.0.fc.weight 1/2"}}), "output.weight",
+  refused(Sample(Json{{"output.weight", "decoder.0.fc.weight 1/2"}}), "output.weight",
           "cannot be divided: its shape is [3, 2]");
   for (const char* part : {" 0/3", " 3/2", " 1/x", " 1", " "})
-    refused(Sample({{"output.weight", std::string("decoder.0.fc.weight") + part}}), "output.weight",
+    refused(Sample(Json{{"output.weight", std::string("decoder.0.fc.weight") + part}}), "output.weight",
             "must end in a part such as 1/3");
-  refused(Sample({{"output.weight", {"a", 1}}}), "output.weight", "TABLE");
-  refused(Sample({{"encoder.layers.#.ffn.in_proj.*", "encoder.#.fc1.*"},
+  refused(Sample(Json{{"output.weight", {"a", 1}}}), "output.weight", "TABLE");
+  refused(Sample(Json{{"encoder.layers.#.ffn.in_proj.*", "encoder.#.fc1.*"},
                   {"decoder.layers.#.ffn.in_proj.*", "decoder.#.fc.*"}}),
           "encoder.layers.0.ffn.in_proj.weight",
           "the most similar is \"net.encoder.0.fc.weight\": if that is the one, add "
