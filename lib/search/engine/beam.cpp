@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "lib/base/error.h"
 #include "lib/subword/vocabulary.h"
@@ -38,36 +39,34 @@ Beam::Beam(const SearchOptions& options, std::span<const int> forbidden, int64_t
   rows_.push_back({-1, Vocabulary::bos});
 }
 
-// The best 2W continuations of all rows, best first.
+bool Beam::Candidate::precedes(const Candidate& other) const {
+  if (rank != other.rank) return rank > other.rank;
+  return row != other.row ? row < other.row : token < other.token;
+}
+
+// The best 2W continuations of all rows, best first; with required phrases all, in the order of
+// the rows. Scores fall along a row, so a row ends where they are too low.
 void Beam::collect(const Scores& scores) {
+  const size_t most = source_ ? std::numeric_limits<size_t>::max() : 2 * width_;
   candidates_.clear();
   for (size_t row = 0; row < open_.size(); ++row) {
     const size_t first = row * size_t(scores.width);
     for (size_t i = first; i < first + size_t(scores.width); ++i) {
       const int32_t token = scores.ids[i];
       if (token < 0) continue;
-      if (std::find(forbidden_.begin(), forbidden_.end(), token) != forbidden_.end()) continue;
       check_number(scores.log_p[i]);
       const double log_p = open_[row].log_p + double(scores.log_p[i]);
+      if (candidates_.size() == most && log_p < candidates_.back().rank) break;
+      if (std::find(forbidden_.begin(), forbidden_.end(), token) != forbidden_.end()) continue;
       const double cost = avoided_cost_ * double(std::ranges::count(avoided_, token));
-      candidates_.push_back({log_p - cost, log_p, int32_t(row), token, scores.log_p[i]});
+      const Candidate one{log_p - cost, log_p, int32_t(row), token, scores.log_p[i]};
+      auto place = candidates_.end();
+      while (!source_ && place != candidates_.begin() && one.precedes(*(place - 1))) --place;
+      candidates_.insert(place, one);
+      if (candidates_.size() > most) candidates_.pop_back();
     }
   }
-  if (source_)
-    share_out();
-  else
-    keep_best(2 * width_);
-}
-
-void Beam::keep_best(size_t count) {
-  const size_t keep = std::min(candidates_.size(), count);
-  const auto better = [](const Candidate& a, const Candidate& b) {
-    if (a.rank != b.rank) return a.rank > b.rank;
-    return a.row != b.row ? a.row < b.row : a.token < b.token;
-  };
-  std::partial_sort(candidates_.begin(), candidates_.begin() + ptrdiff_t(keep), candidates_.end(),
-                    better);
-  candidates_.resize(keep);
+  if (source_) share_out();
 }
 
 // The size of each bank (Post and Vilar, 2018, section 4): equal shares, the remainder to the bank
@@ -104,7 +103,7 @@ void Beam::share_out() {
   size_t all = 0;
   for (const std::vector<int>& phrase : source_->phrases) all += phrase.size();
   find_banks();
-  keep_best(candidates_.size());
+  std::ranges::sort(candidates_, [](const auto& a, const auto& b) { return a.precedes(b); });
   std::vector<size_t> counts(all + 1);
   for (const Candidate& c : candidates_) ++counts[size_t(c.bank)];
   const std::vector<size_t> places = bank_places(counts, width_);

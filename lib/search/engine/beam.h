@@ -47,6 +47,7 @@ class Beam : public SentenceSearch {
     int32_t row, token;
     float own;         // log P of the token alone
     int64_t bank = 0;  // required tokens in the output
+    bool precedes(const Candidate& other) const;
   };
   struct Open {
     double log_p;
@@ -61,7 +62,6 @@ class Beam : public SentenceSearch {
   void collect(const Scores& scores);
   void find_banks();
   void share_out();
-  void keep_best(size_t count);
   void finish(const Candidate& candidate);
   bool can_win(double log_p) const;
   bool can_improve() const;

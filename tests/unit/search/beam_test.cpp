@@ -190,20 +190,23 @@ BOOST_AUTO_TEST_CASE(open_rows_are_those_of_a_sort_of_all_candidates) {
       std::vector<float> values;
       std::vector<int32_t> ids;
       std::vector<Key> all;
-      for (size_t row = 0; row < open.size(); ++row)
+      for (size_t row = 0; row < open.size(); ++row) {
+        float value = 0;  // falls along a row; equal ones in the order of their tokens
+        int32_t last = 0;
         for (int i = 0; i < width; ++i) {
           const int32_t id = i == 5 ? -1 : int32_t(1 + (random() + unsigned(i)) % (tokens - 1));
-          if (id == Vocabulary::eos || std::ranges::count(ids.end() - i, ids.end(), id)) {
+          if (id <= last) value -= float(1 + random() % 2);
+          values.push_back(value);
+          if (id < 0 || id == Vocabulary::eos || std::ranges::count(ids.end() - i, ids.end(), id)) {
             ids.push_back(-1);
-            values.push_back(0);
             continue;
           }
-          ids.push_back(id);
-          values.push_back(-float(random() % 5));
-          if (id < 0 || std::ranges::count(forbidden, id)) continue;
+          ids.push_back(last = id);
+          if (std::ranges::count(forbidden, id)) continue;
           const double taken = seed % 2 ? cost * double(std::ranges::count(avoided, id)) : 0;
           all.emplace_back(-(open[row] + double(values.back()) - taken), int(row), id);
         }
+      }
       std::ranges::sort(all);
       beam.advance({values.data(), ids.data(), width});
       std::vector<double> next;
