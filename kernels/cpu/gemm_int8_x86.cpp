@@ -55,24 +55,34 @@ TX_AVX512_VNNI void block_vnni(const Int8Left& left, const Int8Right& right, int
   }
 }
 
-// VNNI of processors without AVX-512: a group is two vectors.
+// VNNI of processors without AVX-512: a group is two vectors. Up to three rows have too few sums.
 template <int Rows, int Vectors = 2>
 TX_AVX_VNNI void block_avx_vnni(const Int8Left& left, const Int8Right& right, int32_t* tile) {
-  __m256i sum[Rows][Vectors];
-  TX_EACH(r, v)
-  sum[r][v] = _mm256_set1_epi32(left.start[r]);
+  constexpr int Turns = Rows <= 3 ? 2 : 1;
+  __m256i sum[Turns][Rows][Vectors];
+  TX_EACH(r, v) {
+    sum[0][r][v] = _mm256_set1_epi32(left.start[r]);
+    if (Turns == 2) sum[Turns - 1][r][v] = _mm256_setzero_si256();
+  }
   const char* a = left.data;
   const __m256i* w = reinterpret_cast<const __m256i*>(right.groups);
-  for (int64_t k = 0; k < right.quads; k++, a += 4, w += 2) {
-    const __m256i weights[2] = {_mm256_load_si256(w), _mm256_load_si256(w + 1)};
-    TX_UNROLL for (int r = 0; r < Rows; r++) {
-      const __m256i x = _mm256_set1_epi32(load_four_bytes(a + r * left.step));
-      TX_UNROLL for (int v = 0; v < 2; v++) sum[r][v] =
-          _mm256_dpbusd_avx_epi32(sum[r][v], weights[v], x);
+  for (int64_t k = 0; k < right.quads; k += Turns) {
+    TX_UNROLL for (int turn = 0; turn < Turns; turn++) {
+      if (turn > 0 && k + turn == right.quads) break;
+      const __m256i weights[2] = {_mm256_load_si256(w), _mm256_load_si256(w + 1)};
+      TX_UNROLL for (int r = 0; r < Rows; r++) {
+        const __m256i x = _mm256_set1_epi32(load_four_bytes(a + r * left.step));
+        TX_UNROLL for (int v = 0; v < 2; v++) sum[turn][r][v] =
+            _mm256_dpbusd_avx_epi32(sum[turn][r][v], weights[v], x);
+      }
+      a += 4, w += 2;
     }
   }
-  TX_EACH(r, v)
-  _mm256_store_si256(reinterpret_cast<__m256i*>(tile + r * 16 + v * 8), sum[r][v]);
+  TX_EACH(r, v) {
+    __m256i s = sum[0][r][v];
+    if (Turns == 2) s = _mm256_add_epi32(s, sum[Turns - 1][r][v]);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(tile + r * 16 + v * 8), s);
+  }
 }
 
 template <int Rows, int Vectors = 2>
