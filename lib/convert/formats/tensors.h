@@ -128,7 +128,7 @@ class Pickle;
 
 // Files of torch.save(): since 1.6 a zip archive of a pickle and its storages; before, pickles.
 struct TorchFile {
-  ForeignTensors tensors;                 // the file's dict, or its "model", "state_dict" or "model_state_dict"
+  ForeignTensors tensors;  // the file's dict, or its "model", "state_dict" or "model_state_dict"
   std::shared_ptr<const Pickle> content;  // the whole object
 };
 

@@ -92,11 +92,11 @@ BOOST_AUTO_TEST_CASE(messages) {
   refused(Sample(Json{{"output.weight", "decoder.0.fc.weight 1/2"}}), "output.weight",
           "cannot be divided: its shape is [3, 2]");
   for (const char* part : {" 0/3", " 3/2", " 1/x", " 1", " "})
-    refused(Sample(Json{{"output.weight", std::string("decoder.0.fc.weight") + part}}), "output.weight",
-            "must end in a part such as 1/3");
+    refused(Sample(Json{{"output.weight", std::string("decoder.0.fc.weight") + part}}),
+            "output.weight", "must end in a part such as 1/3");
   refused(Sample(Json{{"output.weight", {"a", 1}}}), "output.weight", "TABLE");
   refused(Sample(Json{{"encoder.layers.#.ffn.in_proj.*", "encoder.#.fc1.*"},
-                  {"decoder.layers.#.ffn.in_proj.*", "decoder.#.fc.*"}}),
+                      {"decoder.layers.#.ffn.in_proj.*", "decoder.#.fc.*"}}),
           "encoder.layers.0.ffn.in_proj.weight",
           "the most similar is \"net.encoder.0.fc.weight\": if that is the one, add "
           "\"encoder.layers.#.ffn.in_proj.*\": \"net.encoder.#.fc.*\" to \"names\"");

@@ -57,9 +57,8 @@ inline std::vector<tx::ModelConfig> later_configs(
   add("post", "learned", [](tx::ModelConfig& c) {
     c.position_offset = 3, c.max_positions = 83, c.kv_heads = 2, c.norm_type = tx::NormType::rms;
   });
-  add("post", "none", [](tx::ModelConfig& c) {
-    c.window = 1, c.embedding_norm = c.final_norm = true;
-  });
+  add("post", "none",
+      [](tx::ModelConfig& c) { c.window = 1, c.embedding_norm = c.final_norm = true; });
   add("pre", "rotary", [](tx::ModelConfig& c) {
     c.norm_type = tx::NormType::rms, c.attention_output_bias = false, c.head_norm = true;
     c.kv_heads = 2;
