@@ -13,7 +13,7 @@ namespace {
 
 // A directory that is not a run directory of tx-train, or a file of another toolkit.
 bool is_foreign(const std::string& path) {
-  return path.ends_with(".argosmodel") || path.ends_with(".gguf") ||
+  return path.ends_with(".argosmodel") || is_gguf(path) ||
          (is_directory(path) && !file_exists(path + "/best.safetensors") &&
           !file_exists(path + "/last.safetensors") && !file_exists(path + "/log.jsonl"));
 }

@@ -114,7 +114,7 @@ std::string activation_of(const FamilyConfig& config, const char* key) {
 
 ForeignModel import_model(const std::string& directory) {
   const std::string path = directory + "/config.json";
-  if (directory.ends_with(".gguf")) return import_gguf(directory);
+  if (is_gguf(directory)) return import_gguf(directory);
   const bool marian = is_directory(directory) && !file_exists(path) && holds_marian(directory);
   if (!is_directory(directory) || (file_exists(directory + "/model.bin") && !marian))
     return import_ctranslate2(directory);

@@ -49,6 +49,7 @@ ForeignModel import_ctranslate2(const std::string& path);      // a directory or
 ForeignModel import_bert(const std::string& directory, const ModelSettings& settings);
 ForeignModel import_fsmt(const std::string& directory, const ModelSettings& settings);
 ForeignModel import_gguf(const std::string& path);
+bool is_gguf(const std::string& path);  // by its name, or its first bytes, as in Ollama's folders
 ForeignModel import_gpt2(const std::string& directory, const ModelSettings& settings);
 ForeignModel import_llama(const std::string& directory, const ModelSettings& settings);
 

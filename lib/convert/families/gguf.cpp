@@ -228,6 +228,13 @@ class Gguf {
 
 }  // namespace
 
+bool is_gguf(const std::string& path) {
+  if (path.ends_with(".gguf")) return true;
+  if (!file_exists(path) || is_directory(path)) return false;
+  const MappedFile file(path);
+  return std::string_view(file.data(), size_t(file.size())).starts_with("GGUF");
+}
+
 LlamaFiles read_gguf(const std::string& path) { return Gguf(path).read(); }
 
 }  // namespace tx

@@ -176,7 +176,7 @@ class Llama {
     model.from = files_.weights;
     model.content.config = ModelConfig::from_json(model_json(), files_.configuration);
     model.content.vocabularies = Vocabularies({tokens_.vocabulary});
-    const char* const form = files_.where.ends_with(".gguf") ? " in GGUF" : " of Hugging Face";
+    const char* const form = is_directory(files_.where) ? " of Hugging Face" : " in GGUF";
     model.content.provenance = Json{{"converted", names.at(kind_) + form}};
     for (const ParameterEntry& e : parameter_table(model.content.config))
       model.content.weights.push_back(float_tensor(e, rows_of(e), "F32"));

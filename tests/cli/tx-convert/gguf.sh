@@ -21,6 +21,9 @@ done
 
 expect_status 0 tx-convert -o gguf.safetensors "$golden/gguf/qwen3.gguf"
 expect_stderr 'tx-convert: wrote gguf.safetensors, converted from a Qwen 3 model'
+cp "$golden/gguf/qwen3.gguf" sha256-1234
+expect_status 0 tx-convert -q -o blob.safetensors sha256-1234
+cmp gguf.safetensors blob.safetensors || fail 'a GGUF file of another name gives another model'
 # The file has half precision in feed-forward layers.
 expect_status 0 tx-decode -m gguf.safetensors --precision fp32 --beam 1 --max-new 12 some
 last_stdout | sed 's/^ //' > continued
