@@ -55,6 +55,15 @@ Micro micro_plain(DType dtype) {
 namespace tx::gemm {
 namespace {
 
+// The weights of few rows come from memory, and hardware does not prefetch across pages. A step
+// reads `bytes` of a panel; the next panel follows it.
+constexpr int64_t kAhead = 8192;
+template <int bytes>
+TX_INLINE void prefetch_weights(const void* from) {
+  for (int line = 0; line < bytes; line += 64)
+    __builtin_prefetch(static_cast<const char*>(from) + kAhead + line);
+}
+
 TX_INLINE int load_half(const char* from) {
   uint16_t half;
   std::memcpy(&half, from, 2);
@@ -71,6 +80,7 @@ TX_AVX2 void f32_avx2(Left left, const void* panel, int64_t k, void* tile, bool 
   for (int64_t i = 0; i < k; i++, a += left.k_step, b += 8 * Vectors) {
     __m256 right[Vectors];
     TX_UNROLL for (int v = 0; v < Vectors; v++) right[v] = _mm256_load_ps(b + 8 * v);
+    prefetch_weights<Vectors * 32>(b);
     TX_UNROLL for (int r = 0; r < Rows; r++) {
       const __m256 x = _mm256_broadcast_ss(reinterpret_cast<const float*>(a + r * left.row_step));
       TX_UNROLL for (int v = 0; v < Vectors; v++) {
@@ -100,6 +110,7 @@ TX_INLINE void widened(Left left, const void* panel, int64_t k, void* tile, bool
   };
   V right[Vectors];
   for (int64_t i = 0; i < k / 2; i++, b += Vectors) {
+    prefetch_weights<Vectors * bytes>(b);
     TX_UNROLL for (int v = 0; v < Vectors; v++) right[v] = V(b[v] << 16);
     add_products(right);
     TX_UNROLL for (int v = 0; v < Vectors; v++) right[v] = V(b[v] & 0xffff0000u);
@@ -132,6 +143,7 @@ TX_AVX512 void f32_avx512(Left left, const void* panel, int64_t k, void* tile, b
   for (int64_t i = 0; i < k; i++, a += left.k_step, b += 16 * Vectors) {
     __m512 right[Vectors];
     TX_UNROLL for (int v = 0; v < Vectors; v++) right[v] = _mm512_load_ps(b + 16 * v);
+    prefetch_weights<Vectors * 64>(b);
     TX_UNROLL for (int r = 0; r < Rows; r++) {
       const __m512 x = _mm512_set1_ps(*reinterpret_cast<const float*>(a + r * left.row_step));
       TX_UNROLL for (int v = 0; v < Vectors; v++) {
@@ -153,6 +165,7 @@ TX_AVX512_BF16 void dot_avx512(Left left, const void* panel, int64_t k, void* ti
   for (int64_t i = 0; i < k / 2; i++, a += left.k_step, b += Vectors) {
     __m512bh right[Vectors];
     TX_UNROLL for (int v = 0; v < Vectors; v++) right[v] = (__m512bh)_mm512_load_si512(b + v);
+    prefetch_weights<Vectors * 64>(b);
     TX_UNROLL for (int r = 0; r < Rows; r++) {
       const __m512bh x = (__m512bh)_mm512_set1_epi32(load_four_bytes(a + r * left.row_step));
       TX_UNROLL for (int v = 0; v < Vectors; v++) {
