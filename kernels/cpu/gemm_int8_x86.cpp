@@ -18,7 +18,7 @@ namespace {
 // not prefetch across pages: four rows took 1.3 times as long without.
 constexpr int64_t kAhead = 64;
 
-// The same for panels of one group, which are one stream: always, and further ahead.
+// Panels of one group follow one another in memory: prefetches the weights 8 KB ahead.
 TX_INLINE void prefetch_stream(const __m256i* w) {
   __builtin_prefetch(reinterpret_cast<const char*>(w) + 2 * kAhead * 64);
 }
@@ -60,7 +60,8 @@ TX_AVX512_VNNI void block_vnni(const Int8Left& left, const Int8Right& right, int
   }
 }
 
-// VNNI of processors without AVX-512: a group is two vectors. Up to three rows have too few sums.
+// VNNI of processors without AVX-512: a group is two vectors. For up to three
+// rows, two alternating sets of sums hide the latency.
 template <int Rows, int Vectors = 2>
 TX_AVX_VNNI void block_avx_vnni(const Int8Left& left, const Int8Right& right, int32_t* tile) {
   constexpr int Turns = Rows <= 3 ? 2 : 1;

@@ -56,9 +56,8 @@ void take_distances(AttentionMap& scores, double slope) {
 
 // biases (1, heads * buckets), of relative positions.
 void add_biases(AttentionMap& scores, const AttentionMap& biases, int head,
-                const ModelConfig& config, bool both) {
+                const ModelConfig& config, const std::vector<int32_t>& bucket) {
   const int reach = config.distance_reach;
-  const std::vector<int32_t> bucket = distance_buckets(config.distance_buckets, reach, both);
   for (int64_t i = 0; i < scores.rows; ++i)
     for (int64_t j = 0; j < scores.columns; ++j)
       scores.values[size_t(i * scores.columns + j)] +=
@@ -218,9 +217,14 @@ void Extraction::read(Context& context, const ProbedAttention& a, const Sentence
       auto out = multiplied(raw, shape.scale);
       for (size_t i = 0; in.slopes && i < out.size(); ++i)
         take_distances(out[i], alibi_slopes(shape.heads)[size_t(selection_.heads[i])]);
-      for (size_t i = 0; in.biases && i < out.size(); ++i)
-        add_biases(out[i], download(in.biases.value), selection_.heads[i], transformer_.config(),
-                   kind->kind != AttentionKind::decoder);
+      if (in.biases) {
+        const ModelConfig& config = transformer_.config();
+        const AttentionMap biases = download(in.biases.value);
+        const auto bucket = distance_buckets(config.distance_buckets, config.distance_reach,
+                                             kind->kind != AttentionKind::decoder);
+        for (size_t i = 0; i < out.size(); ++i)
+          add_biases(out[i], biases, selection_.heads[i], config, bucket);
+      }
       if (in.causal) mask(out, [](int64_t i, int64_t j) { return j > i; });
       if (in.window) mask(out, [&](int64_t i, int64_t j) { return std::abs(i - j) >= in.window; });
       return out;

@@ -105,7 +105,8 @@ std::string assumed_of(const ModelReader& model) {
   line("positions", positions_of(c));
   line("norms", c.norm.name + ", " + c.norm_type.name + ", epsilon " +
                     to_text(Json(c.norm_epsilon)) +
-                    (c.embedding_norm ? ", of embeddings too" : ""));
+                    (c.embedding_norm ? ", of embeddings too" : "") +
+                    (c.final_norm ? ", after the last layer too" : ""));
   line("activation", c.activation.name);
   line("one matrix for", std::string(c.tie == Tie::all          ? "embeddings and output"
                                      : c.tie == Tie::embeddings ? "the embeddings of both sides"

@@ -309,6 +309,7 @@ size_t plain_scratch(const Cuda::State& s, const Attention& p, const AttentionGr
 
 void plain_attention_backward(const Cuda::State& s, const Attention& p, const AttentionGradient& g,
                               float* dots) {
+  TX_ASSERT(p.distances.buckets <= BucketSums::each * warp_size);
   float* partial = g.d_distances.empty() ? nullptr : dots + p.q.rows * p.heads;
   with_type(p.q.dtype, [&](auto t) {
     using T = decltype(t);

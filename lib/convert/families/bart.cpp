@@ -17,8 +17,8 @@ namespace tx {
 namespace {
 
 // A text is <s> X </s>.
-MultilingualTokens read_bart_tokens(const std::string& directory, const FamilyConfig& config,
-                                    const ModelSettings& settings) {
+ModelTokens read_bart_tokens(const std::string& directory, const FamilyConfig& config,
+                             const ModelSettings& settings) {
   const std::string path = directory + "/tokenizer.json";
   const TokenizerSpec spec = read_tokenizer_json(read_object(path), path);
   const int64_t eos = config.size("eos_token_id");
@@ -98,7 +98,7 @@ class Bart {
             body + "decoder.embed_tokens.weight"};
   }
 
-  MultilingualTokens read_tokens() const {
+  ModelTokens read_tokens() const {
     check_rows(*from_, embeddings(body_), config_.size("vocab_size"));
     return type_ == "bart" ? read_bart_tokens(directory_, config_, settings_)
                            : read_multilingual(directory_, config_, settings_);
@@ -162,7 +162,7 @@ class Bart {
   WeightMap map_;
   std::string body_;  // the beginning of names; "" in files of the body alone
   bool shared_;       // the embeddings of both stacks
-  MultilingualTokens tokens_;
+  ModelTokens tokens_;
 };
 
 }  // namespace

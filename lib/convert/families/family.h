@@ -78,6 +78,11 @@ class FamilyConfig {
   std::string where_;
 };
 
+// The tokens of an M2M-100, NLLB or mBART model. DataError: a file is missing, malformed or without
+// languages, or has more tokens than rows.
+ModelTokens read_multilingual(const std::string& directory, const FamilyConfig& config,
+                              const ModelSettings& settings);
+
 // What the configurations of BART's descendants (Marian, M2M-100) have in common, as tx's
 // configuration: kind, vocabulary sizes, layers, widths, heads, activation, biases.
 Json bart_config(const FamilyConfig& config, int64_t source, int64_t target);

@@ -61,7 +61,7 @@ class Reader {
         scheme_(find_scheme()),
         rows_(config.size("vocab_size")) {}
 
-  MultilingualTokens read() {
+  ModelTokens read() {
     const bool listed = scheme_ == Scheme::m2m100;
     const auto spec =
         !listed && !file_exists(model_path_) ? find_tokenizer(directory_) : std::nullopt;
@@ -243,7 +243,7 @@ class Reader {
 
   // The tokens of the first mBART: the decoder's start token is the language of the output, which
   // cannot be chosen.
-  MultilingualTokens fixed(const TokenOrder& order) {
+  ModelTokens fixed(const TokenOrder& order) {
     const std::string path = directory_ + "/tokenizer_config.json",
                       source = token_text(settings_.value("src_lang", Json("en_XX"))),
                       target = texts_[size_t(order.from(Vocabulary::bos))];
@@ -306,8 +306,8 @@ class Reader {
 
 }  // namespace
 
-MultilingualTokens read_multilingual(const std::string& directory, const FamilyConfig& config,
-                                     const ModelSettings& settings) {
+ModelTokens read_multilingual(const std::string& directory, const FamilyConfig& config,
+                              const ModelSettings& settings) {
   return Reader(directory, config, settings).read();
 }
 

@@ -61,7 +61,7 @@ class T5 {
     return found.empty() ? embeddings().front() : found;
   }
 
-  MultilingualTokens read_tokens() const {
+  ModelTokens read_tokens() const {
     check_rows(*from_, embeddings(), rows_);
     const int64_t pad = config_.size("pad_token_id"), eos = config_.size("eos_token_id");
     const SpecialIds special{pad, -1, config_.size_or("decoder_start_token_id", pad), eos};
@@ -69,7 +69,7 @@ class T5 {
                                                        : listed_tokens(special);
   }
 
-  MultilingualTokens described_tokens(SpecialIds special) const {
+  ModelTokens described_tokens(SpecialIds special) const {
     const std::string path = directory_ + "/tokenizer.json";
     const TokenizerSpec spec = read_tokenizer_json(read_object(path), path);
     if (!spec.before.empty() || spec.after != std::vector<int>{int(special.eos)})
@@ -81,7 +81,7 @@ class T5 {
   }
 
   // spiece.model, then <extra_id_0> and others in reverse, which its text does not give.
-  MultilingualTokens listed_tokens(SpecialIds special) const {
+  ModelTokens listed_tokens(SpecialIds special) const {
     const std::string path = directory_ + "/spiece.model";
     MappedTokens content;
     content.model = read_sentencepiece(path);
@@ -102,8 +102,8 @@ class T5 {
     return with_settings(order, std::move(content), path);
   }
 
-  MultilingualTokens with_settings(const TokenOrder& order, MappedTokens content,
-                                   const std::string& path) const {
+  ModelTokens with_settings(const TokenOrder& order, MappedTokens content,
+                            const std::string& path) const {
     settings_.set_tokens(content, order);
     const Vocabularies::Pointer tokens = parse_vocabulary(mapped_bytes(content), path);
     return {order, {{tokens, tokens}}, ""};
@@ -229,7 +229,7 @@ class T5 {
   std::shared_ptr<const ForeignTensors> from_;
   WeightMap map_;
   bool shared_, tied_;  // the embeddings of both stacks; the output
-  MultilingualTokens tokens_;
+  ModelTokens tokens_;
 };
 
 }  // namespace

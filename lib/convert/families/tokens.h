@@ -60,17 +60,12 @@ struct SpecTokens {
 SpecTokens tokens_of(const TokenizerSpec& spec, int64_t rows, SpecialIds special,
                      const std::string& where, Start start = Start::own);
 
-// The tokens and languages of an M2M-100, NLLB or mBART model.
-struct MultilingualTokens {
+// The tokens of an encoder-decoder, with the tokens that are set around its texts.
+struct ModelTokens {
   TokenOrder order;  // one token for each row of the embedding
   Vocabularies vocabularies;
   std::string languages;  // " from en_XX to ro_RO" where they cannot be chosen
 };
-class FamilyConfig;
-class ModelSettings;
-// DataError: a file is missing, malformed or without languages, or has more tokens than rows.
-MultilingualTokens read_multilingual(const std::string& directory, const FamilyConfig& config,
-                                     const ModelSettings& settings);
 
 // tokenizer.json of a directory; no value if it does not exist. DataError: it is not supported.
 std::optional<TokenizerSpec> find_tokenizer(const std::string& directory);
