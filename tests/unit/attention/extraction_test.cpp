@@ -185,6 +185,9 @@ BOOST_AUTO_TEST_CASE(means_are_means) {
 // Computes each quantity from the one before it by its equation.
 void check_quantities(const ModelConfig& config) {
   RandomModel model(config, DType::f32, 50);
+  for (const ParameterEntry& e : model.parameters.table())
+    for (int64_t j = 0; e.name.ends_with(".distances.weight") && j < e.cols; ++j)
+      model.parameters.fp32_weights(e).row<float>(0)[j] = 0.3f * float(j % 7) - 1;
   SelectionOptions o;
   o.what = "weights,scores,scaled,masked,q,k,v,context,output";
   o.heads = "0,2";
@@ -234,6 +237,9 @@ BOOST_AUTO_TEST_CASE(quantities_lead_from_one_to_the_next) {
   check_quantities(config);
   config.positions = PositionEncoding::rotary;
   config.window = 0, config.kv_heads = 1;
+  check_quantities(config);
+  config.positions = PositionEncoding::relative;
+  config.distance_buckets = 8, config.distance_reach = 10;
   check_quantities(config);
 }
 
