@@ -13,8 +13,11 @@ namespace {
 
 constexpr Quantity vectors[] = {Quantity::q, Quantity::k, Quantity::v};
 
-bool has_vectors(const Selection& selection) {
-  return std::count(selection.what.begin(), selection.what.end(), Quantity::q) > 0;
+// Whether the page has queries, keys and values, from which it computes the steps of attention. It
+// does not have the biases of relative positions.
+bool has_vectors(const Selection& selection, const ModelSet& models) {
+  return std::count(selection.what.begin(), selection.what.end(), Quantity::q) > 0 &&
+         !models.transformers().front()->config().relative();
 }
 
 // The values of all maps, concatenated.
@@ -130,7 +133,7 @@ std::string AttentionPage::sentence(const AttentionRecord& record) const {
     weights.push_back(base64_shares(all));
   }
   out["weights"] = std::move(weights);
-  if (!has_vectors(selection_)) return to_text(out);
+  if (!has_vectors(selection_, models_)) return to_text(out);
   for (const Quantity quantity : vectors) {
     Json kinds = Json::array();
     for (const AttentionMaps& kind : record.of(quantity)) {
@@ -152,7 +155,7 @@ int64_t AttentionPage::sentence_bytes(int64_t source, int64_t target) const {
     const int64_t columns = kind == AttentionKind::decoder ? target : source;
     const int64_t maps = heads * (selection_.mean_of_layers ? 1 : int64_t(layers.size()));
     numbers += maps * rows * columns;
-    if (has_vectors(selection_))
+    if (has_vectors(selection_, models_))
       numbers += maps * (rows * config.d_k + columns * (config.d_k + config.d_v));
   }
   constexpr int64_t token = 32;                     // bytes of a token's text in the lists
@@ -226,7 +229,8 @@ void AttentionPage::finish() {
         "--html-limit " + std::to_string(limit_ / 1'000'000) +
         " is too small for the first sentence: " +
         (needed <= max_page_mb ? "give --html-limit " + std::to_string(needed) + ", or " : "") +
-        "select --layers or --heads" + (has_vectors(selection_) ? ", or give --what weights" : ""));
+        "select --layers or --heads" +
+        (has_vectors(selection_, models_) ? ", or give --what weights" : ""));
   }
   write_atomically(options_.html, html());
 }

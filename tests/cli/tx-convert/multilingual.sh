@@ -74,6 +74,9 @@ tx-decode -m fine --precision fp32 --tgt "$t5/target" "$t5/source" | cut -f 2 > 
 expect_status 0 tx-attn-dump -m m "$t5/source"
 expect_status 1 tx-attn-dump -m m --html page.html --live
 expect_stderr_contains '--positions relative'
+# A page of attention does not compute weights from queries and keys, for want of the biases.
+expect_status 0 tx-attn-dump -m m --what weights,q,k,v --html page.html "$t5/source"
+grep -q '"q":' page.html && fail 'the page has queries'
 mkdir listed
 cp "$t5/config.json" "$t5/generation_config.json" "$t5/model.safetensors" "$t5/spiece.model" listed
 expect_status 0 tx-convert -q -o m listed
