@@ -8,17 +8,14 @@
 namespace tx {
 namespace {
 
-constexpr int few = 16;
-
-template <class T, class L>
-TX_INLINE acc_t<T> log_sum_exp(const T* x, int64_t count) {
-  const acc_t<T> max = largest<L>(x, count);
+template <class L, class T>
+TX_INLINE acc_t<T> log_sum_exp(const T* x, int64_t count, acc_t<T> max) {
   return max + acc_t<T>(std::log(softmax_sums<L>(x, count, max).exponentials));
 }
 
 template <class T, class L>
 TX_INLINE void log_softmax_row(const T* x, int64_t vocabulary, float* y) {
-  const auto lse = log_sum_exp<T, L>(x, vocabulary);
+  const auto lse = log_sum_exp<L>(x, vocabulary, largest<L>(x, vocabulary));
   for (int64_t j = 0; j < vocabulary; ++j) y[j] = float(load(x[j]) - lse);
 }
 
@@ -32,45 +29,40 @@ void log_softmax_rows(Matrix logits, int64_t vocabulary, Matrix out, int threads
     });
 }
 
-// Calls keep(j, value) for each x - offset above bound(), which keep() may raise; null: no bound.
-template <class T, class Bound, class Keep>
-TX_INLINE void for_values_above(const T* x, int64_t count, acc_t<T> offset, Bound&& bound,
-                                Keep&& keep) {
-  constexpr int64_t step = 64;
-  for (int64_t first = 0; first < count; first += step) {
-    const int64_t end = first + step < count ? first + step : count;
-    if (const float* least = bound()) {
-      float max = -INFINITY;
-#pragma omp simd reduction(max : max)
-      for (int64_t j = first; j < end; ++j) {
-        const float value = float(load(x[j]) - offset);
-        max = value > max ? value : max;
-      }
-      if (!(max > *least)) continue;
-    }
-    for (int64_t j = first; j < end; ++j) {
-      const float value = float(load(x[j]) - offset);
-      if (const float* least = bound(); !least || value > *least) keep(j, value);
-    }
+// A row in blocks, and the largest number of each: a few blocks hold the k best of the row.
+constexpr int64_t most_blocks = 1024;
+template <class A>
+struct Blocks {
+  int64_t size = 16, count = 0;
+  A largest[most_blocks];
+};
+
+template <class L, class T>
+TX_INLINE void find_blocks(const T* x, int64_t count, int k, Blocks<acc_t<T>>& to) {
+  using A = acc_t<T>;
+  while (count > most_blocks * to.size || (to.size < 64 && count > 4 * k * to.size)) to.size *= 2;
+  for (int64_t first = 0; first < count; first += to.size) {
+    A max = -A(INFINITY);
+    typename L::Vector lanes = typename L::Vector{} + max;
+    for_lanes<L>(std::min(to.size, count - first), [&](int64_t j, auto zero) TX_INLINE_LAMBDA {
+      using V = decltype(zero);
+      if constexpr (std::is_arithmetic_v<V>)
+        max = larger(load(x[first + j]), max);
+      else
+        lanes = larger(load_lanes<V>(x + first + j), lanes);
+    });
+    to.largest[to.count++] = larger(largest_lane(lanes), max);
   }
 }
 
-// Inserts each value into the k best so far: the fastest for few.
-template <class T>
-TX_INLINE void few_best_of_row(const T* x, int64_t count, int k, acc_t<T> offset, float* values,
-                               int32_t* ids) {
-  int kept = 0;
-  for_values_above(
-      x, count, offset, [&]() TX_INLINE_LAMBDA { return kept == k ? values + k - 1 : nullptr; },
-      [&](int64_t j, float value) TX_INLINE_LAMBDA {
-        int at = kept < k ? kept++ : k - 1;
-        for (; at > 0 && value > values[at - 1]; --at) {
-          values[at] = values[at - 1];
-          ids[at] = ids[at - 1];
-        }
-        values[at] = value;
-        ids[at] = int32_t(j);
-      });
+// A value that k blocks reach; minus infinity if there are fewer blocks.
+template <class A>
+A reached_by(int k, const Blocks<A>& blocks) {
+  if (blocks.count < k) return -A(INFINITY);
+  A sorted[most_blocks];
+  std::copy_n(blocks.largest, blocks.count, sorted);
+  std::nth_element(sorted, sorted + k - 1, sorted + blocks.count, std::greater<>());
+  return sorted[k - 1];
 }
 
 // Orders by falling value, then by rising index; values that are not numbers come first.
@@ -81,50 +73,56 @@ inline uint64_t key_of(float value, int64_t index) {
 }
 inline int64_t index_of(uint64_t key) { return int64_t(uint32_t(~key)); }
 
-// Collects twice as many values as wanted, halves them when full, and sorts at the end.
+// Collects values that may be among the k best, halves them when there are twice as many, and sorts
+// at the end. `keys` has room for 2 k.
 template <class T>
-TX_INLINE void many_best_of_row(const T* x, int64_t count, int k, acc_t<T> offset, uint64_t* keys,
-                                float* values, int32_t* ids) {
+TX_INLINE void best_of_row(const T* x, int64_t count, int k, acc_t<T> offset,
+                           const Blocks<acc_t<T>>& blocks, uint64_t* keys, float* values,
+                           int32_t* ids) {
+  const auto value_of = [&](int64_t j) { return float(load(x[j]) - offset); };
   uint64_t* end = keys;
-  float least = 0;
-  const auto value_of = [&](uint64_t key) { return float(load(x[index_of(key)]) - offset); };
   const auto halve = [&] {
-    uint64_t* last = keys + k - 1;
-    std::nth_element(keys, last, end, std::greater<>());
-    least = value_of(*last);
+    std::nth_element(keys, keys + k - 1, end, std::greater<>());
     end = keys + k;
   };
-  bool bounded = false;
-  for_values_above(
-      x, count, offset, [&]() TX_INLINE_LAMBDA { return bounded ? &least : nullptr; },
-      [&](int64_t j, float value) TX_INLINE_LAMBDA {
-        *end++ = key_of(value, j);
-        if (end < keys + 2 * k) return;
-        halve();
-        bounded = true;
-      });
+  float least = float(reached_by(k, blocks) - offset);
+  for (int64_t i = 0; i < blocks.count; ++i) {
+    if (float(blocks.largest[i] - offset) < least) continue;
+    const int64_t first = i * blocks.size, behind = std::min(count, first + blocks.size);
+    for (int64_t j = first; j < behind; ++j) {
+      const float value = value_of(j);
+      if (value < least) continue;
+      *end++ = key_of(value, j);
+      if (end < keys + 2 * k) continue;
+      halve();
+      least = std::nextafter(value_of(index_of(end[-1])), INFINITY);
+    }
+  }
   halve();
   std::sort(keys, end, std::greater<>());
   for (int i = 0; i < k; ++i) {
-    values[i] = value_of(keys[i]);
     ids[i] = int32_t(index_of(keys[i]));
+    values[i] = value_of(ids[i]);
   }
 }
 
 template <class T>
 void topk_rows(Matrix x, int64_t columns, int k, bool normalise, float* values, int32_t* ids,
                int threads) {
-  const ThreadRows<uint64_t> keys(threads, k > few ? 2 * k : 0);
+  using A = acc_t<T>;
+  const ThreadRows<uint64_t> keys(threads, 2 * k);
 #pragma omp parallel for num_threads(threads)
   for (int64_t i = 0; i < x.rows; ++i)
-    with_lanes<acc_t<T>>([&](auto lanes) TX_INLINE_LAMBDA {
+    with_lanes<A>([&](auto lanes) TX_INLINE_LAMBDA {
       using L = decltype(lanes);
       const T* row = x.row<T>(i);
-      const acc_t<T> offset = normalise ? log_sum_exp<T, L>(row, columns) : acc_t<T>(0);
-      if (k <= few)
-        few_best_of_row(row, columns, k, offset, values + i * k, ids + i * k);
-      else
-        many_best_of_row(row, columns, k, offset, keys.mine(), values + i * k, ids + i * k);
+      Blocks<A> blocks;
+      find_blocks<L>(row, columns, k, blocks);
+      A offset = 0;
+      if (normalise)
+        offset = log_sum_exp<L>(row, columns,
+                                *std::max_element(blocks.largest, blocks.largest + blocks.count));
+      best_of_row(row, columns, k, offset, blocks, keys.mine(), values + i * k, ids + i * k);
     });
 }
 

@@ -115,6 +115,16 @@ BOOST_AUTO_TEST_CASE(table) {
         }
 }
 
+// Long rows, some of which have their best values side by side.
+BOOST_AUTO_TEST_CASE(vocabularies) {
+  for (const int64_t columns : {5000, 70000})
+    for (const int k : {1, 4, 37, 300}) {
+      Dense x = random_dense(2, columns, DType::f32, 1, -8, 8);
+      for (int64_t j = 0; j < 2 * k; ++j) x(1, columns / 3 + j) = 9 + double(j % 5);
+      BOOST_TEST_CONTEXT(columns << ", k " << k) check_topk(x, DType::f32, columns, k);
+    }
+}
+
 // Few distinct values, rising and falling rows.
 BOOST_AUTO_TEST_CASE(ties_go_to_the_lower_column) {
   for (const DType t : dtypes())
