@@ -38,7 +38,7 @@ int layers_of(AttentionKind kind, const ModelConfig& config) {
     const bool has =
         kind == AttentionKind::cross
             ? config.has_cross(side)
-            : name_of(kind) == std::string(config.stack_name(side)) && !config.recurrent(side);
+            : name_of(kind) == std::string(config.stack_name(side)) && config.self_attends(side);
     if (has) return config.sides[side].layers;
   }
   return 0;

@@ -36,7 +36,7 @@ void ModelConfig::set_kind(ModelKind which) {
 void ModelConfig::resolve() {
   TX_ASSERT(sides.size() == (kind == ModelKind::encoder_decoder ? 2u : 1u));
   check_min("--d-model", d_model, 2);
-  check_min("--d-ff", d_ff, 1);
+  check_min("--d-ff", d_ff, 0);
   check_min("--heads", heads, 1);
   for (size_t side = 0; side < sides.size(); ++side)
     check_min(names(side).layers_option, sides[side].layers, 1);
@@ -69,8 +69,8 @@ void ModelConfig::resolve() {
         std::to_string(heads) + ": use --kv-heads " +
         std::to_string(nearest(kv_heads, heads, [&](int n) { return heads % n == 0; })));
   kv_heads = key_heads();
-  if (decoder_memory == DecoderMemory::ssru && kind != ModelKind::encoder_decoder)
-    throw UsageError("--decoder-memory ssru: a model of kind " + kind.name +
+  if (decoder_memory != DecoderMemory::attention && kind != ModelKind::encoder_decoder)
+    throw UsageError("--decoder-memory " + decoder_memory.name + ": a model of kind " + kind.name +
                      " has no cross-attention");
   if (output_layer && (kind != ModelKind::encoder || gated()))
     throw UsageError("--output-layer is for models of --kind encoder without gates");

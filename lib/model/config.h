@@ -17,9 +17,9 @@ namespace tx {
 enum class ModelKind { encoder_decoder, decoder, encoder };
 enum class NormPosition { post, pre };     // after a sub-layer (the paper), or before it
 enum class NormType { layer, rms, none };  // LayerNorm, RMSNorm, or the ablation without norms
-// What a decoder layer knows of the tokens before: attention to them, or the state of a simple
-// recurrent unit (SSRU, Kim et al., 2019), only with cross-attention.
-enum class DecoderMemory { attention, ssru };
+// What a decoder layer knows of the tokens before, in a model with cross-attention: attention to
+// them, the state of a simple recurrent unit (SSRU, Kim et al., 2019), or nothing (an ablation).
+enum class DecoderMemory { attention, ssru, none };
 // How positions are encoded: a vector added to the embedding (three layouts of sinusoids, or
 // learned), rotation of queries and keys, a penalty on distance (ALiBi), a learned bias by distance
 // (T5), or not at all.
@@ -46,7 +46,7 @@ inline constexpr const char* name_table<PositionEncoding>[] = {
 template <>
 inline constexpr const char* name_table<NormType>[] = {"layer", "rms", "none"};
 template <>
-inline constexpr const char* name_table<DecoderMemory>[] = {"attention", "ssru"};
+inline constexpr const char* name_table<DecoderMemory>[] = {"attention", "ssru", "none"};
 template <>
 inline constexpr const char* name_table<RotaryScaling>[] = {"none", "linear", "ntk", "llama3"};
 template <>
@@ -130,6 +130,9 @@ struct ModelConfig {
   bool recurrent(size_t side) const {
     return has_cross(side) && decoder_memory == DecoderMemory::ssru;
   }
+  bool self_attends(size_t side) const {
+    return !has_cross(side) || decoder_memory == DecoderMemory::attention;
+  }
   const StackNames& names(size_t side) const {
     return is_decoder(side) ? decoder_names : encoder_names;
   }
@@ -158,6 +161,8 @@ struct ModelConfig {
   const char* exotic() const {
     if (attention_bias && !attention_output_bias) return "--no-attention-output-bias";
     if (head_norm) return "--head-norm";
+    if (decoder_memory == DecoderMemory::none) return "--decoder-memory none";
+    if (d_ff == 0) return "--d-ff 0";
     if (relative()) return "--positions relative";
     if (embedding_norm) return "--embedding-norm";
     return output_layer ? "--output-layer" : nullptr;
@@ -166,7 +171,10 @@ struct ModelConfig {
   bool shares_embeddings() const { return tie == Tie::all || tie == Tie::embeddings; }
   bool has_output() const { return tie == Tie::embeddings || tie == Tie::none; }  // unshared
   // Sub-layers of a stack.
-  int sub_layers(size_t side) const { return sides[side].layers * (has_cross(side) ? 3 : 2); }
+  int sub_layers(size_t side) const {
+    return sides[side].layers *
+           (int(self_attends(side) || recurrent(side)) + int(has_cross(side)) + int(d_ff > 0));
+  }
 
   Json to_json() const;
   // Missing keys have their defaults. DataError: an unknown key or value, or a size out of range.
@@ -206,7 +214,7 @@ void visit_fields(Config& c, Visit&& visit) {
     visit(size({n.layers_key, n.layers_option, "N", n.layers_help, 1, 1000}), c.sides[side].layers);
   }
   visit(size({"d_model", "--d-model", "N", "model width", 2, 65536}), c.d_model);
-  visit(size({"d_ff", "--d-ff", "N", "feed-forward width", 1, 1 << 20}), c.d_ff);
+  visit(size({"d_ff", "--d-ff", "N", "feed-forward width; 0: no such layers", 0, 1 << 20}), c.d_ff);
   visit(size({"heads", "--heads", "N", "attention heads", 1, 65535}), c.heads);
   visit(size({"d_k", "--d-k", "N", "query and key width per head", 1, 65536}), c.d_k);
   visit(size({"d_v", "--d-v", "N", "value width per head", 1, 65536}), c.d_v);
@@ -225,7 +233,8 @@ void visit_fields(Config& c, Visit&& visit) {
           {"decoder_memory", "--decoder-memory", "", "what a decoder layer keeps of earlier tokens",
            0, 0,
            "ssru: one vector, the state of a simple recurrent unit, instead of the keys and values "
-           "of self-attention, as in Firefox's translators."}),
+           "of self-attention, as in Firefox's translators. none is an ablation: a decoder layer "
+           "has no self-attention."}),
       c.decoder_memory);
   visit({"activation", "--activation", "", "feed-forward activation", 0, 0,
          "Those after silu add a gate of the same width; --d-ff is then usually two thirds as "

@@ -187,13 +187,14 @@ class Diagram {
              grouped(double(count(name))) + " parameters\n";
     if (c_.recurrent(side))
       sub_layer(side, "simple recurrent unit", name + "recurrence_norm", [&] { recurrence(side); });
-    else
+    if (c_.self_attends(side))
       sub_layer(side, "self-attention", name + "self_attn_norm",
                 [&] { attention(side, "self_attn", true); });
     if (c_.has_cross(side))
       sub_layer(side, "cross-attention to e, " + rows(side - 1), name + "cross_attn_norm",
                 [&] { attention(side, "cross_attn", false); });
-    sub_layer(side, "feed-forward", name + "ffn_norm", [&] { feed_forward(side); });
+    if (c_.d_ff > 0)
+      sub_layer(side, "feed-forward", name + "ffn_norm", [&] { feed_forward(side); });
     if (c_.has_final_norm()) {
       text_ += "  after the last layer\n";
       norm(prefix(side) + "norm");

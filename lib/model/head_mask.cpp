@@ -23,7 +23,7 @@ std::vector<Place> places(const ModelConfig& c) {
   std::vector<Place> all;
   for (size_t side = 0; side < c.sides.size(); ++side) {
     const std::string stack = c.stack_name(side);
-    if (!c.recurrent(side)) all.push_back({stack, stack, "self_attn", c.sides[side].layers});
+    if (c.self_attends(side)) all.push_back({stack, stack, "self_attn", c.sides[side].layers});
     if (c.has_cross(side)) all.push_back({"cross", stack, "cross_attn", c.sides[side].layers});
   }
   return all;

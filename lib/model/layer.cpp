@@ -49,9 +49,11 @@ Stream FeedForward::operator()(Context& context, const Stream& x, int layer,
 
 Stream Layer::operator()(Context& context, Stream x, int layer, const KeysValues& kv,
                          const DropoutMasks& masks) const {
-  x = std::visit([&](const auto& unit) { return unit(context, x, layer, kv, masks); }, self);
+  if (self) x = (*self)(context, x, layer, kv, masks);
+  if (recurrence) x = (*recurrence)(context, x, layer, kv, masks);
   if (cross) x = (*cross)(context, x, layer, kv, masks);
-  return feed_forward(context, x, layer, masks);
+  if (feed_forward) x = (*feed_forward)(context, x, layer, masks);
+  return x;
 }
 
 Norm find_norm(Parameters& p, const std::string& name) {
@@ -83,10 +85,10 @@ Layer find_layer(Parameters& p, size_t side, int number, const Matrix& angles) {
   const bool out_bias = bias && config.attention_output_bias;
   Layer layer;
   if (config.recurrent(side))
-    layer.self = RecurrentUnit{
+    layer.recurrence = RecurrentUnit{
         {p.get(name + ".recurrence.in_proj.weight", 2), p.get(name + ".recurrence.gate_proj.bias")},
         end(".recurrence_norm")};
-  else
+  if (config.self_attends(side))
     layer.self = SelfAttention{projection(".self_attn.q_proj", bias, 3),
                                projection(".self_attn.out_proj", out_bias),
                                find_head_norm(p, name),
@@ -100,9 +102,10 @@ Layer find_layer(Parameters& p, size_t side, int number, const Matrix& angles) {
         CrossAttention{projection(".cross_attn.q_proj", bias),
                        projection(".cross_attn.out_proj", out_bias), end(".cross_attn_norm")};
   const bool gated = config.gated();
-  layer.feed_forward = {
-      projection(gated ? ".ffn.gate_proj" : ".ffn.in_proj", inner_bias, gated ? 2 : 1),
-      projection(".ffn.out_proj", inner_bias), config.activation, end(".ffn_norm")};
+  if (config.d_ff > 0)
+    layer.feed_forward = FeedForward{
+        projection(gated ? ".ffn.gate_proj" : ".ffn.in_proj", inner_bias, gated ? 2 : 1),
+        projection(".ffn.out_proj", inner_bias), config.activation, end(".ffn_norm")};
   return layer;
 }
 

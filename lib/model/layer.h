@@ -4,7 +4,6 @@
 #pragma once
 #include <optional>
 #include <string>
-#include <variant>
 
 #include "lib/model/dropout_masks.h"
 #include "lib/model/keys_values.h"
@@ -74,9 +73,10 @@ struct FeedForward {
 };
 
 struct Layer {
-  std::variant<SelfAttention, RecurrentUnit> self;
+  std::optional<SelfAttention> self;
+  std::optional<RecurrentUnit> recurrence;
   std::optional<CrossAttention> cross;  // in a decoder that reads an encoder
-  FeedForward feed_forward;
+  std::optional<FeedForward> feed_forward;
   Stream operator()(Context& context, Stream x, int layer, const KeysValues& kv,
                     const DropoutMasks& masks) const;
 };

@@ -31,7 +31,7 @@ class TableBuilder {
     for (size_t side = 0; c_.attention_bias && side < c_.sides.size(); ++side)
       cross_keys_values(side, ".bias");
     for (size_t side = 0; c_.relative() && side < c_.sides.size(); ++side)
-      if (!c_.recurrent(side))
+      if (c_.self_attends(side))
         vector(stack(side) + "distances.weight", int64_t(c_.heads) * c_.distance_buckets,
                Init::zeros);
     for (size_t side = 0; c_.embedding_norm && side < c_.sides.size(); ++side)
@@ -122,7 +122,8 @@ class TableBuilder {
     if (c_.recurrent(side)) {
       matrix(layer + "recurrence.in_proj.weight", c_.d_model, c_.d_model);
       matrix(layer + "recurrence.gate_proj.weight", c_.d_model, c_.d_model, Init::xavier, true);
-    } else {
+    }
+    if (c_.self_attends(side)) {
       inner_matrix(layer + "self_attn.q_proj.weight", queries_);
       inner_matrix(layer + "self_attn.k_proj.weight", keys_, true);
       inner_matrix(layer + "self_attn.v_proj.weight", values_, true);
@@ -132,6 +133,7 @@ class TableBuilder {
       inner_matrix(layer + "cross_attn.q_proj.weight", queries_);
       end(layer + "cross_attn.out_proj.weight", mixed_, side);
     }
+    if (c_.d_ff == 0) return;
     if (c_.gated()) inner_matrix(layer + "ffn.gate_proj.weight", c_.d_ff);
     inner_matrix(layer + "ffn.in_proj.weight", c_.d_ff, c_.gated());
     end(layer + "ffn.out_proj.weight", c_.d_ff, side);
@@ -140,14 +142,14 @@ class TableBuilder {
   void layer_vectors(size_t side, int i) {
     const std::string layer = stack(side) + "layers." + std::to_string(i) + ".";
     if (c_.recurrent(side)) vector(layer + "recurrence.gate_proj.bias", c_.d_model, Init::zeros);
-    if (c_.attention_bias && !c_.recurrent(side)) {
+    if (c_.attention_bias && c_.self_attends(side)) {
       inner_vector(layer + "self_attn.q_proj.bias", queries_);
       inner_vector(layer + "self_attn.k_proj.bias", keys_, true);
       inner_vector(layer + "self_attn.v_proj.bias", values_, true);
       if (c_.attention_output_bias)
         vector(layer + "self_attn.out_proj.bias", c_.d_model, Init::zeros);
     }
-    if (c_.head_norm && !c_.recurrent(side)) {
+    if (c_.head_norm && c_.self_attends(side)) {
       vector(layer + "self_attn.q_norm.weight", c_.d_k, Init::ones);
       vector(layer + "self_attn.k_norm.weight", c_.d_k, Init::ones, true);
     }
@@ -156,8 +158,10 @@ class TableBuilder {
       if (c_.attention_output_bias)
         vector(layer + "cross_attn.out_proj.bias", c_.d_model, Init::zeros);
     }
-    norm(layer + (c_.recurrent(side) ? "recurrence_norm" : "self_attn_norm"));
+    if (c_.recurrent(side)) norm(layer + "recurrence_norm");
+    if (c_.self_attends(side)) norm(layer + "self_attn_norm");
     if (c_.has_cross(side)) norm(layer + "cross_attn_norm");
+    if (c_.d_ff == 0) return;
     if (c_.feed_forward_bias) {
       if (c_.gated()) inner_vector(layer + "ffn.gate_proj.bias", c_.d_ff);
       inner_vector(layer + "ffn.in_proj.bias", c_.d_ff, c_.gated());

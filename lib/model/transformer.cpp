@@ -12,9 +12,10 @@ namespace {
 Norm shift_norms(std::vector<Layer>& layers, const Norm& last) {
   std::vector<Norm*> norms;
   for (Layer& layer : layers) {
-    std::visit([&](auto& unit) { norms.push_back(&unit.end.norm); }, layer.self);
+    if (layer.self) norms.push_back(&layer.self->end.norm);
+    if (layer.recurrence) norms.push_back(&layer.recurrence->end.norm);
     if (layer.cross) norms.push_back(&layer.cross->end.norm);
-    norms.push_back(&layer.feed_forward.end.norm);
+    if (layer.feed_forward) norms.push_back(&layer.feed_forward->end.norm);
   }
   const Norm first = *norms.front();
   for (size_t i = 0; i + 1 < norms.size(); ++i) *norms[i] = *norms[i + 1];
@@ -39,7 +40,7 @@ Stack::Stack(Parameters& p, size_t side, Parameter embedding, Matrix sinusoids, 
       if (!m->empty()) *m = m->slice(offset, m->rows - offset);
     positions_ = learned_positions_.value;
   }
-  if (p.config().relative() && !p.config().recurrent(side))
+  if (p.config().relative() && p.config().self_attends(side))
     biases_ = p.get(name + ".distances.weight");
   for (int i = 0; i < p.config().sides[side].layers; ++i)
     layers_.push_back(find_layer(p, side, i, angles));

@@ -84,7 +84,8 @@ double step_flops(const ModelConfig& c, const std::vector<double>& tokens) {
   const double cross_query = d * queries + mixed * d, cross_memory = d * memory;
   double sum = tokens.back() * double(c.target().vocabulary) * d;
   for (size_t i = 0; i < tokens.size(); ++i) {
-    sum += c.sides[i].layers * tokens[i] * ((c.recurrent(i) ? 2 * d * d : self) + ffn);
+    const double own = c.recurrent(i) ? 2 * d * d : c.self_attends(i) ? self : 0;
+    sum += c.sides[i].layers * tokens[i] * (own + ffn);
     if (c.has_cross(i))
       sum += c.sides[i].layers * (tokens[i - 1] * cross_memory + tokens[i] * cross_query);
   }

@@ -28,6 +28,8 @@ check residual --no-residual --dropout 0.1
 check norms --norm-type none --norm-position pre --dropout 0.1
 check neither --no-residual --norm-type none --no-ffn-bias
 check recurrent --decoder-memory ssru --attention-bias --norm-position pre --dropout 0.1
+check forgetful --decoder-memory none --norm-position pre --dropout 0.1
+check attentive --d-ff 0 --dropout 0.1
 check qwen --norm-position pre --norm-type rms --positions rotary --attention-bias \
   --no-attention-output-bias --head-norm --kv-heads 1 --dropout 0.1
 check bart --positions learned --embedding-norm --attention-bias --dropout 0.1
@@ -93,6 +95,23 @@ expect_stderr_contains '--kinds decoder: the model has no decoder attention'
 expect_status 1 tx-attn-dump -m recurrent --live --html page.html
 expect_stderr_contains 'has a recurrent decoder (--decoder-memory ssru), which the page cannot run'
 expect_status 0 tx-attn-dump -m recurrent --html page.html few.en
+
+# A left-out sub-layer has no weights. Without self-attention in the decoder, log P of a token
+# depends on the one before it and on nothing earlier.
+! head -c 20000 forgetful/model-12.safetensors | grep -q 'decoder[^{]*self_attn' || fail "self-attention"
+! head -c 20000 attentive/model-12.safetensors | grep -q 'ffn' || fail "feed-forward networks"
+head -n 1 few.en > one.en
+last_log_p() { # MODEL TARGET
+  echo "$2" > one.de
+  tx-decode -m "$1" --tgt one.de --json one.en | sed 's/.*"piece_log_p": *\[\([^]]*\)\].*/\1/; s/.*,//'
+}
+[ "$(last_log_p forgetful 'c b c')" = "$(last_log_p forgetful 'b b c')" ] || fail "the decoder remembers"
+[ "$(last_log_p modern 'c b c')" != "$(last_log_p modern 'b b c')" ] || fail "the decoder forgets"
+for model in forgetful attentive; do
+  expect_status 1 tx-attn-dump -m $model --live --html page.html
+  expect_status 1 tx-convert --to ctranslate2 -o x $model
+done
+expect_stderr_contains 'it was trained with --d-ff 0'
 expect_status 1 tx-attn-dump -m bart --live --html page.html
 expect_stderr_contains 'bart has --embedding-norm, which the page cannot run'
 expect_status 1 tx-convert --to ctranslate2 -o x recurrent
