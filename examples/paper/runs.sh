@@ -18,7 +18,8 @@
 # Columns: millions of parameters; perplexity per token of VALID, of the last checkpoint; BLEU of
 # VALID and TEST, of the average, with half of TEST's 95 % bootstrap interval; CPU minutes of
 # training. Each is the mean over the seeds; min, max are those of TEST. A training that diverges is
-# a row with its error.
+# a row with its error. DIR/seeds.tsv has the figures of each seed, whose differences compare.awk
+# tests.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../train.sh"
@@ -91,6 +92,7 @@ translate() { # WORK/HOW OPTIONS
 key() { echo "$1" | tr -cs 'A-Za-z0-9.\n' _ | sed 's/^_*/-/; s/_*$//; s/^-$//'; }
 member() { sed -n "s/.*\"$1\": \([0-9.]*\),.*/\1/p" "$2"; }
 
+printf 'model\tseed\tparameters\tperplexity\tvalidation\ttest\tminutes\n' > "$dir/seeds.tsv.new"
 echo '| model | parameters, millions | perplexity | BLEU, validation | BLEU, test | min, max | ± | CPU minutes |'
 echo '|---|---|---|---|---|---|---|---|'
 while IFS='|' read -r name options decode || [ -n "$name" ]; do  # the last line may have no newline
@@ -109,8 +111,10 @@ while IFS='|' read -r name options decode || [ -n "$name" ]; do  # the last line
       awk '{ printf "failed\t%s\n", $0 }' "$work/failed"
       continue
     fi
-    awk '{ printf "%s\t", $0 }' "$work/$search/figures"
-    awk '{ s += $1 } END { print s / 60 }' "$work/seconds"
+    minutes=$(awk '{ s += $1 } END { printf "%.2f", s / 60 }' "$work/seconds")
+    awk -F '\t' -v OFS='\t' -v minutes="$minutes" '{ print $0, minutes }' "$work/$search/figures"
+    awk -F '\t' -v OFS='\t' -v name="$name" -v seed="$seed" -v minutes="$minutes" \
+      '{ print name, seed, $1, $2, $3, $4, minutes }' "$work/$search/figures" >> "$dir/seeds.tsv.new"
   done | awk -F '\t' -v name="$name" '
     $1 == "failed" { failed = $2; next }
     {
@@ -124,5 +128,6 @@ while IFS='|' read -r name options decode || [ -n "$name" ]; do  # the last line
       if (failed != "") printf "| %s | %s |\n", name, failed
     }'
 done
+mv "$dir/seeds.tsv.new" "$dir/seeds.tsv"
 echo
 hash_of_settings "$dir" "SEEDS=$SEEDS"

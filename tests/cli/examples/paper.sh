@@ -111,6 +111,8 @@ grep -q '^| plain | 0.25 | [0-9.]* | [0-9.]* | [0-9.]* | [0-9.]*, [0-9.]* | [0-9
 grep -q '^| greedy ' table || fail 'no row of the other search'
 grep -q '^| diverges | tx-train: ' table || fail "no row of the failed training: $(cat table)"
 [ "$(ls -d runs/model*/1/run | wc -l)" -eq 2 ] || fail 'searches do not share a model'
+[ "$(cut -f 1,2 runs/seeds.tsv | tr '\t\n' ' /')" = 'model seed/plain 1/greedy 1/' ] ||
+  fail "seeds.tsv: $(cat runs/seeds.tsv)"
 expect_status 0 runs VOCAB=300
 expect_stdout_file table
 expect_status 2 runs VOCAB=300 STEPS=5
@@ -128,3 +130,18 @@ expect_status 0 sh "$paper/runs.sh" data raw STEPS=2 VALID=train FORM= SCORE= VO
 expect_stdout_lines 5
 grep -q '"tok": "none"' runs/model/1/search/test_2016_flickr.json || fail 'tokenised text is tokenised again'
 grep -q '"tok": "13a"' raw/model/1/search/test_2016_flickr.json || fail 'raw text is not tokenised'
+
+# Differences between models: with 4 degrees of freedom p of t = 1.225 is 0.288, of t = 3 0.040.
+{
+  printf 'model\tseed\tperplexity\ttest\n'
+  for row in 'a 1 1 1' 'a 2 2 2' 'a 3 3 3' 'b 1 2 11' 'b 2 3 12' 'b 3 4 13' 'c 1 3.45 2' \
+    'd 1 3.449 1' 'd 2 4.449 2' 'd 3 5.449 3'; do
+    echo "$row" | tr ' ' '\t'
+  done
+} > seeds.tsv
+awk -f "$paper/compare.awk" seeds.tsv > compared
+printf '%s\n' '| a | 3 | 2.00 | | | | 2.0 | | | |' \
+  '| b | 3 | 3.00 | +1.00 | 0.288 | 0.288 | 12.0 | +10.0 | < 0.001 | < 0.001 |' \
+  '| c | 1 | 3.45 | +1.45 |  |  | 2.0 | +0.0 |  |  |' \
+  '| d | 3 | 4.45 | +2.45 | 0.040 | 0.080 | 2.0 | +0.0 | 1.000 | 1.000 |' > wanted
+sed 1,2d compared | cmp wanted - || fail "compare.awk: $(cat compared)"
