@@ -44,6 +44,7 @@ function fit(left_out,    step, steps, a, b, low_a, low_b, min_error, here, next
   }
   return error_of(best_a, best_b, left_out)
 }
+function fail(message) { print "scaling: " message > "/dev/stderr"; exit 1 }
 function flops_of(size_n) { return per_n * size_n + per_root * sqrt(size_n) }
 
 BEGIN { FS = "\t" }
@@ -54,16 +55,21 @@ $1 == "predict" { target_width = $2; target_n = $3; target_tokens = $4 }
 $1 == "tested" { tested = $3 }
 
 END {
-  if (points < 6) { print "scaling: too few points for a fit" > "/dev/stderr"; exit 1 }
+  for (i = 1; i <= points; ++i) if (!known[width[i]]++) names[++count] = width[i]
+  # Each standard error leaves out a width, and E + A / N^a needs three.
+  if (count < 4) fail("a fit needs at least 4 WIDTHS")
   squares = fit("")
+  # Parts of the loss of the first point.
+  if (squares >= 1e30 || law[2] < loss[1] / 1e4 || law[3] < loss[1] / 1e4)
+    fail("the losses do not fall with parameters and tokens as a power law; " \
+      "give more STEPS or other WIDTHS")
   a = best_a; b = best_b
   for (i = 1; i <= 3; ++i) kept[i] = law[i]
   if (predict_only) { printf "%.4f\n", value_at(target_n, target_tokens, a, b); exit }
 
   # Jackknife.
-  for (i = 1; i <= points; ++i) if (!known[width[i]]++) names[++count] = width[i]
   for (i = 1; i <= count; ++i) {
-    fit(names[i])
+    if (fit(names[i]) >= 1e30) fail("without width " names[i] " the losses do not determine a power law")
     ja[i] = best_a; jb[i] = best_b; je[i] = law[1]
     sa += best_a; sb += best_b; se += law[1]
     if (target_n) { jt[i] = value_at(target_n, target_tokens, best_a, best_b); st += jt[i] }
