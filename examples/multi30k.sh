@@ -15,9 +15,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 data=${1:?"usage: multi30k.sh DATA [STEPS [DIR [TX-TRAIN-OPTION...]]]"}
 preset=${PRESET:-modern}
 case $preset in
-  small) usual=8000 warmup=2000 ;;
-  tiny) usual=12000 warmup=2000 ;;
-  *) usual=3500 warmup=800 ;;
+  small) usual=8000 ;;
+  tiny) usual=12000 ;;
+  *) usual=3500 ;;
 esac
 steps=${2:-$usual}
 from=${FROM:-en} to=${TO:-de}
@@ -33,7 +33,7 @@ same_settings "$work" "preset from to steps options" "$(text train "$from")" "$(
 tx-bpe train --vocab-size 8000 -o "$work/bpe.model" "$(text train "$from")" "$(text train "$to")"
 train "$work/run" "$steps" --preset "$preset" --src "$(text train "$from")" \
   --tgt "$(text train "$to")" --valid-src "$(text val "$from")" --valid-tgt "$(text val "$to")" \
-  --vocab "$work/bpe.model" --warmup "$warmup" "$@"
+  --vocab "$work/bpe.model" "$@"
 tx-avg --last "$(checkpoints "$work/run" 10)" -o "$work/model.safetensors" "$work/run"
 tx-decode -m "$work/model.safetensors" --beam 5 --alpha 1 \
   < "$(text test_2016_flickr "$from")" > "$work/hyp.$to"

@@ -19,6 +19,7 @@ small="--batch-tokens 600 --threads 1"
 expect_status 0 sh "$examples/multi30k.sh" "$TX_MULTI30K" 2 multi30k $small
 expect_stdout_contains BLEU
 [ "$(trained multi30k/run)" = model-2.safetensors ] || fail "$(trained multi30k/run)"
+grep -qE '"warmup": 1(,|$)' multi30k/run/config.json || fail 'a run of 2 steps has the warm-up of 3,500'
 expect_status 0 sh "$examples/multi30k.sh" "$TX_MULTI30K" 2 multi30k $small
 expect_stderr_contains "resuming multi30k/run; to start over, remove it: rm -r 'multi30k/run'"
 expect_stderr_contains "nothing to do"
