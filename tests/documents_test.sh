@@ -1,5 +1,5 @@
-# The paths, options and sections of tx-paper(7) that pages and documents name exist, every script
-# of tests/bench is documented, and the check detects errors.
+# The paths, options and sections of tx-paper(7) that pages and documents name exist, figures are the
+# same in all documents, every script of tests/bench is documented, and the checks detect errors.
 : "${TX_LAST:?run it by ctest, which gives it a folder of its own}"
 
 # names FILE: prints the paths of the source tree in a document, one per line. A word in capital
@@ -30,7 +30,7 @@ expect_same wanted found
 
 set -- "$TX_SOURCE"/man/*.[57] "$TX_SOURCE"/man/*.1.in
 for document in README.md lib/README.md lib/live/README.md tests/bench/README.md tests/bench/RESULTS.md \
-  examples/README.md; do
+  examples/README.md examples/claims/README.md; do
   [ ! -e "$TX_SOURCE/$document" ] || set -- "$@" "$TX_SOURCE/$document"
 done
 missing "$TX_SOURCE" "$@" > found
@@ -81,3 +81,36 @@ if [ -e "$TX_SOURCE/tests/bench/README.md" ]; then
       fail "tests/bench/README.md has no line about $(basename "$script")"
   done < scripts
 fi
+
+# Figures that stand in several documents.
+cat > figures << 'END'
+41.7 (41.2 to 42.1), six seeds|README.md tests/bench/RESULTS.md
+41.7 after 7 minutes|examples/paper/README.md tests/bench/RESULTS.md
+40.6 to 41.5|examples/README.md examples/paper/README.md tests/bench/RESULTS.md
+| 0 of 118 | Zen 4 |README.md tests/bench/RESULTS.md
+5,465; PyTorch 2.15: 2,286 (2.4 times) | Zen 5 |README.md tests/bench/RESULTS.md
+1,270 (3.3 times) | Zen 5 |README.md tests/bench/RESULTS.md
+39.4|examples/README.md examples/speedrun/README.md
+39.5|examples/README.md examples/speedrun/README.md
+41.5|examples/README.md examples/speedrun/README.md
+63,045,632|man/tx-paper.7 examples/README.md examples/claims/README.md
+0.84 d|man/tx-paper.7 examples/paper/README.md examples/claims/README.md
+course of 20 commands|README.md man/tx-paper.7
+END
+
+# differing ROOT: prints the documents below ROOT that lack their figure.
+differing() {
+  while read -r line; do
+    figure=${line%|*}
+    for document in ${line##*|}; do
+      [ ! -e "$1/$document" ] || grep -qF -e "$figure" "$1/$document" || echo "$document: not $figure"
+    done
+  done < figures
+}
+differing "$TX_SOURCE" > found
+[ ! -s found ] || fail "$(cat found)"
+mkdir changed
+sed 's/| 0 of 118 /| 1 of 118 /' "$TX_SOURCE/README.md" > changed/README.md
+differing changed > found
+echo 'README.md: not | 0 of 118 | Zen 4 ' > wanted
+expect_same wanted found
