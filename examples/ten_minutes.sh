@@ -1,6 +1,6 @@
 #!/bin/sh
 # Seven ideas of "Attention Is All You Need", each with two lines of text, figures and a drawing.
-# Needs no data and about a minute of one core, most of it for part 7, which trains six models.
+# Needs no data and half a minute of one core, most of it for part 7, which trains six models.
 #   sh examples/ten_minutes.sh [PART]...
 # Parts: 1 soft dictionary, 2 temperature, 3 order, 4 variance, 5 causal mask, 6 rotation,
 # 7 why sqrt(d_k); without a number, all. claims/README.md has the figures. Nothing is left on disk.
