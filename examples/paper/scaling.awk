@@ -69,7 +69,7 @@ END {
 
   # Jackknife.
   for (i = 1; i <= count; ++i) {
-    if (fit(names[i]) >= 1e30) fail("without width " names[i] " the losses do not determine a power law")
+    if (fit(names[i]) >= 1e30) fail("without width " names[i] " no power law fits the losses")
     ja[i] = best_a; jb[i] = best_b; je[i] = law[1]
     sa += best_a; sb += best_b; se += law[1]
     if (target_n) { jt[i] = value_at(target_n, target_tokens, best_a, best_b); st += jt[i] }

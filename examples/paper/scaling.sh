@@ -5,7 +5,7 @@
 # SRC and TGT should have several hundred thousand pairs, so that the runs over widths repeat few
 # of them. Run it again to resume; DIR/settings records the settings, and other ones need another
 # DIR.
-# WIDTHS="32 48 64 96 128 192"  d_model of the runs on the whole text, at least 4; TEST=256 of the last
+# WIDTHS="32 48 64 96 128 192"  at least 4 d_model, of the runs on the whole text; TEST=256 the last
 # PARTS="256 64 16"             runs on one pair in 256, 64 and 16 with PART_WIDTHS="64 128", until
 #                               the validation loss rises
 # STEPS=4000  BATCH=2048        target tokens per step

@@ -1,6 +1,6 @@
 # label: slow
-# examples/ten_minutes.sh: drawings of at most 80 columns, no files left, and what part 7 claims: only
-# large d_k need the division by sqrt(d_k). claims.sh checks the figures of the other parts.
+# examples/ten_minutes.sh: drawings of at most 80 columns, no files left, and what part 7 claims:
+# only large d_k need the division by sqrt(d_k). claims.sh checks the figures of the other parts.
 mkdir temporary
 expect_status 0 env TMPDIR="$PWD/temporary" sh "$TX_SOURCE/examples/ten_minutes.sh"
 expect_empty_stderr
