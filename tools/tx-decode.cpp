@@ -32,10 +32,12 @@ void decode(const tx::DecodeOptions& s, const tx::OutputAlignments& alignments,
     std::unique_ptr<tx::VectorFile> vectors;
     if (!s.vectors.empty())
       vectors = std::make_unique<tx::VectorFile>(s.vectors, translator.models());
-    tx::translate_stream(
-        in, translator, s.lines,
-        {out, status.get(), &progress, risk.rank(translator), aligner, &scored, vectors.get()},
-        log);
+    tx::OutputAlignments::Align markup;
+    if (s.lines.markup) markup = tx::OutputAlignments::for_markup(translator);
+    tx::translate_stream(in, translator, s.lines,
+                         {out, status.get(), &progress, risk.rank(translator), aligner, markup,
+                          &scored, vectors.get()},
+                         log);
     if (vectors) vectors->close();
     if (s.lines.perplexity) tx::Log(tool).info(tx::describe_scored(scored));  // even with -q
   }

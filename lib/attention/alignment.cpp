@@ -173,18 +173,34 @@ void OutputAlignments::check(const TranslatorOptions& translator) {
     throw UsageError("--alignments needs a single model: give one -m");
 }
 
-std::function<std::string(const Source&, const TokenHypothesis&)> OutputAlignments::column(
-    const Translator& translator) const {
-  if (unit_.empty()) return {};
-  const ModelSet& models = translator.models();
-  refuse_languages(models.vocabularies(), "--alignments", models.name());
-  const ModelConfig& config = models.transformers().front()->config();
-  const auto aligner = std::make_shared<Aligner>(selection_.resolve_aligned(config), translator);
+namespace {
+
+OutputAlignments::Align align_by(const Selection& selection, const Translator& translator) {
+  const auto aligner = std::make_shared<Aligner>(selection, translator);
   return [aligner](const Source& source, const TokenHypothesis& hypothesis) {
     std::vector<int> target = hypothesis.ids;
     if (hypothesis.complete) target.push_back(Vocabulary::eos);
     return aligner->links(source.line, source.ids, target);
   };
+}
+
+}  // namespace
+
+OutputAlignments::Align OutputAlignments::column(const Translator& translator) const {
+  if (unit_.empty()) return {};
+  const ModelSet& models = translator.models();
+  refuse_languages(models.vocabularies(), "--alignments", models.name());
+  const ModelConfig& config = models.transformers().front()->config();
+  return align_by(selection_.resolve_aligned(config), translator);
+}
+
+OutputAlignments::Align OutputAlignments::for_markup(const Translator& translator) {
+  const ModelSet& models = translator.models();
+  if (models.transformers().size() > 1 || sets_language(models.vocabularies())) return {};
+  const ModelConfig& config = models.transformers().front()->config();
+  SelectionOptions all;
+  all.layers = "0-" + std::to_string(config.sides.back().layers - 1);
+  return align_by(all.resolve_aligned(config), translator);
 }
 
 }  // namespace tx

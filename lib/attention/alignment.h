@@ -50,9 +50,13 @@ class OutputAlignments {
  public:
   void describe(Options& options);
   void check(const TranslatorOptions& translator);  // UsageError: an ensemble
-  // Aligner::links() of an output; null without --alignments. UsageError: no such model.
-  std::function<std::string(const Source&, const TokenHypothesis&)> column(
-      const Translator& translator) const;
+  // Aligner::links() of an output.
+  using Align = std::function<std::string(const Source&, const TokenHypothesis&)>;
+  // Null without --alignments. UsageError: no such model.
+  Align column(const Translator& translator) const;
+  // Between tokens, by all heads of all layers, for markup; null for an ensemble or if a language
+  // or another first token is set.
+  static Align for_markup(const Translator& translator);
 
  private:
   std::string unit_;  // "words" or "pieces"; "": none

@@ -140,8 +140,12 @@ Vocabularies::Pointer with_language(const Vocabularies::Pointer& vocabulary, con
   return parse_vocabulary(mapped_bytes(content), "the vocabulary with " + tag);
 }
 
+bool sets_language(const Vocabularies& all) {
+  return has_languages(all.source()) || first_token(all.target()) >= 0;
+}
+
 void refuse_languages(const Vocabularies& all, const std::string& what, const std::string& where) {
-  if (!has_languages(all.source()) && first_token(all.target()) < 0) return;
+  if (!sets_language(all)) return;
   throw DataError(what + " cannot be used with " + where +
                   (has_languages(all.source()) ? ", a multilingual model"
                                                : ", whose outputs begin with a set token"));

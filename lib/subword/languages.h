@@ -42,8 +42,9 @@ Vocabularies with_languages(const Vocabularies& all, const LanguageChoice& choic
 Vocabularies::Pointer with_language(const Vocabularies::Pointer& vocabulary, const std::string& tag,
                                     const std::string& from);
 
-// For tools that do not support languages: DataError if the model has some, or another token before
-// its outputs.
+// Whether the model has languages, or another token before its outputs.
+bool sets_language(const Vocabularies& all);
+// For tools that do not support this: DataError.
 void refuse_languages(const Vocabularies& all, const std::string& what, const std::string& where);
 // For training: UsageError if the file does not set both languages, or if sources end with theirs.
 void check_trainable(const Vocabularies& all, const std::string& where);

@@ -12,7 +12,8 @@ namespace tx {
 void DecodeOptions::describe(Options& options) {
   options.usage("tx-decode -m MODEL [OPTION]... < TEXT > TRANSLATIONS");
   options.usual(
-      "model tgt source-language target-language split scores json quiet prefix constraints beam "
+      "model tgt source-language target-language split markup scores json quiet prefix constraints "
+      "beam "
       "alpha nbest sample no-repeat forbid seed temperature alignments top-p max-new stop echo "
       "stream embed perplexity threads device precision describe");
   describe_input(options);
@@ -62,6 +63,17 @@ void DecodeOptions::describe_input(Options& options) {
       .excludes({"--tgt", "--sample", "--prefix", "--constraints", "--constraints-file", "--pieces",
                  "--ids", "--word-scores", "--alignments", "--check-invariance", "--compare"},
                 "it translates the parts of a line separately");
+  options
+      .add("--markup", markup, "html|printf|icu|FILE",
+           "keep tags, placeholders, URLs and e-mail addresses unchanged",
+           "html: tags, comments and entities, of XML, too; printf: %s, %1$d, %(name)s; icu: "
+           "{name}; "
+           "FILE: what matches one of its regular expressions, one a line. An output has each part "
+           "of its line once, with tags nested, where the alignment says.")
+      .needs(translating)
+      .excludes({"--tgt", "--split", "--prefix", "--constraints", "--constraints-file", "--pieces",
+                 "--ids", "--perplexity", "--word-scores", "--alignments", "--check-invariance",
+                 "--compare"});
   options
       .add("--latency-ms", lines.latency_ms, "N", "wait up to N ms to fill a batch",
            "For input that arrives line by line; larger batches are faster.")
@@ -247,6 +259,7 @@ void DecodeOptions::resolve(const Options& options) {
         "--stream needs --beam 1, or --sample without --nbest: the best of several hypotheses is "
         "known only at the end");
   lines.stops = translator.search.stops;
+  if (!markup.empty()) lines.markup = std::make_shared<Markup>(markup);
   if (!embed.empty()) lines.encoding = embed == "mean" ? Encoding::mean : Encoding::first;
   if (tokens) lines.form = LineForm::tokens;
   if (ids) lines.form = LineForm::ids;

@@ -1,6 +1,8 @@
 #include "lib/search/lines/source_reader.h"
 
 #include <algorithm>
+#include <cctype>
+#include <utility>
 
 #include "lib/base/error.h"
 #include "lib/base/utf8.h"
@@ -33,13 +35,31 @@ std::string_view next_column(std::string_view& rest) {
   return column;
 }
 
+// The first lines of a vocabulary have the most frequent words.
+std::vector<std::string> frequent_words(const Vocabulary& vocabulary, size_t count) {
+  std::vector<std::string> words;
+  std::vector<int> ids;
+  for (int id = 0; id < vocabulary.size() && words.size() < count; ++id) {
+    std::string word = vocabulary.decode({&id, 1});
+    if (word.size() < 2 || !std::ranges::all_of(word, [](char c) { return std::isalpha(c); }))
+      continue;
+    vocabulary.encode(word, ids);
+    if (std::ranges::count(ids, id) == 1) words.push_back(std::move(word));
+  }
+  return words;
+}
+
 }  // namespace
 
 void SourceReader::parse(Line& line, Source& source) {
   std::string_view rest = text_;
   const bool phrases = search().constraints && !in_.other(), columns = search().prefix || phrases;
-  const std::string_view text = columns ? next_column(rest) : text_;
+  std::string_view text = columns ? next_column(rest) : text_;
+  Markup::Line marked;
+  if (options_.markup) text = (marked = take_markup(text)).text;
   line = parse_line(text, options_, translator_, source.ids);
+  line.marked = std::move(marked);
+  line.marked.tokens = int64_t(source.ids.size());
   if (options_.form == LineForm::text && !search().forced_target)
     open_prompt(text, translator_, source);
   if (line.cut && !splits(line)) warn_of_cut(line);
@@ -58,6 +78,30 @@ void SourceReader::parse(Line& line, Source& source) {
   source.rest.clear();
   source.rest_tokens = 0;
   source.phrases.clear();
+}
+
+Markup::Line SourceReader::take_markup(std::string_view text) {
+  if (options_.markup->parts_of(text).empty()) return options_.markup->take(text, {});
+  const Vocabulary& vocabulary = translator_.models().source();
+  if (!std::exchange(knows_stand_ins_, true))
+    stand_ins_ = find_stand_ins(frequent_words(vocabulary, 9), [&](const auto& texts) {
+      std::vector<Source> sources(texts.size());
+      for (size_t i = 0; i < texts.size(); ++i)
+        parse_line(texts[i], options_, translator_, sources[i].ids);
+      std::vector<std::string> outputs;
+      for (const Translation& found : translator_.translate(sources))
+        outputs.push_back(target().decode(found.front().ids));
+      return outputs;
+    });
+  Markup::Line line = options_.markup->take(text, stand_ins_);
+  std::vector<int> ids;
+  for (Markup::Part& part : line.parts) {
+    const std::string_view before = trimmed(std::string_view(line.text).substr(0, part.at));
+    ids.clear();
+    if (!before.empty()) vocabulary.encode(before, ids);
+    part.token = int64_t(ids.size());
+  }
+  return line;
 }
 
 void SourceReader::take_phrases(std::string_view columns, Source& source) {

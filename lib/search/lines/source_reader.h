@@ -49,6 +49,7 @@ class SourceReader {
   void split(Line& line, std::vector<Source>& parts);
   void parse_prefix_column(std::string_view text, Source& source);
   void take_phrases(std::string_view columns, Source& source);
+  Markup::Line take_markup(std::string_view text);
   void take_whole(Line& line, Source& source);
   bool in_pairs() const { return options_.perplexity && !in_.other() && !translator_.continues(); }
   void split_pair();
@@ -58,6 +59,8 @@ class SourceReader {
   CutWarnings cuts_;
   UnknownText unknown_;
   std::string text_, target_;
+  bool knows_stand_ins_ = false;
+  std::vector<std::string> stand_ins_;  // for markup, from the first line with any
 };
 
 }  // namespace tx

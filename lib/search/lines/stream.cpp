@@ -30,6 +30,27 @@ struct Formatter {
   Remarks remarks;
 };
 
+// The tokens of an output, and what `links` aligns them to; without any, by their place.
+std::vector<Markup::Token> aligned(const Vocabulary& vocabulary, const Source& source,
+                                   const TokenHypothesis& h, const std::string& links) {
+  const std::span<const int> ids = h.ids;
+  std::vector<Markup::Token> tokens;
+  for (size_t i = 0, begin = 0; i < ids.size(); ++i) {
+    const size_t end = std::max(begin, vocabulary.decode(ids.first(i + 1)).size());
+    tokens.push_back(
+        {begin, end, links.empty() ? int64_t(i * source.ids.size() / ids.size()) : -1});
+    begin = end;
+  }
+  for (size_t at = 0; at < links.size(); ++at) {
+    const int64_t from = std::stoll(links.substr(at));
+    at = links.find('-', at) + 1;
+    const auto to = size_t(std::stoll(links.substr(at)));
+    if (to < tokens.size()) tokens[to].source = from;
+    at = std::min(links.find(' ', at), links.size());
+  }
+  return tokens;
+}
+
 class LineRequest : public TranslationRequest {
  public:
   LineRequest(Formatter& f, const Line& line) : f_(f), line_(line) {}
@@ -47,6 +68,8 @@ class LineRequest : public TranslationRequest {
       f_.out.rank(translation);
     else if (!f_.translator.options().search.sample && !f_.translator.encodes())
       drop_repeated_texts(translation, models.target(), prompt, f_.options.stops);
+    if (f_.options.markup)
+      for (TokenHypothesis& h : translation) put_back(source, h);
     std::vector<std::string> columns;
     if (f_.out.column)
       for (const TokenHypothesis& h : translation) columns.push_back(f_.out.column(source, h));
@@ -76,6 +99,14 @@ class LineRequest : public TranslationRequest {
   bool dropped() const { return line_.dropped; }
 
  private:
+  void put_back(const Source& source, TokenHypothesis& h) const {
+    const Vocabulary& vocabulary = f_.translator.models().target();
+    const bool aligns = f_.out.align && !line_.marked.parts.empty();
+    const std::string links = aligns ? f_.out.align(source, h) : "";
+    const std::string text = vocabulary.decode(h.ids);
+    h.text = f_.options.markup->put_back(line_.marked, text, aligned(vocabulary, source, h, links));
+  }
+
   Formatter& f_;
   Line line_;
   Clock::time_point read_ = Clock::now();
