@@ -1,9 +1,12 @@
 # For find_heads.sh. Input lines: words separated by spaces, a tab, and the encoder's weights
 # [[[[...]]]] by layer, head, row and column; the last row and column are </s>. Settings: far,
-# pairs. Prints KIND LAYER HEAD ODD EVEN MEAN CASES LINE WORD, separated by tabs: scores on odd
-# and even lines, mean of all heads on even lines, number of cases, and the even line and word
-# with the highest score.
+# ignored, pairs. Prints KIND LAYER HEAD SELECT JUDGE MEAN CASES LINE WORD, separated by tabs:
+# scores on the lines 1, 2, 5, 6 and so on, and on the others; mean of all heads on the others;
+# number of cases; the line and word, of the others, with the highest score. Odd and even lines are
+# no such halves of Multi30k, where odd lines are shorter.
 BEGIN {
+  n = split(ignored, w, " ")
+  for (i = 1; i <= n; ++i) common[w[i]]
   classes = split(pairs, class, " ")
   for (c = 1; c <= classes; ++c) {
     split(class[c], part, ":")
@@ -20,12 +23,12 @@ function weight(layer, head, row, column) {
 }
 # Adds one case of a kind, whose score by each head is in given[layer, head].
 function count(kind, row,   l, h, s) {
-  ++cases[kind, odd]
+  ++cases[kind, select]
   for (l = 0; l < layers; ++l)
     for (h = 0; h < heads; ++h) {
       s = given[l, h]
-      sum[kind, l, h, odd] += s
-      if (!odd && s > max[kind, l, h]) {
+      sum[kind, l, h, select] += s
+      if (!select && (!((kind, l, h) in max) || s > max[kind, l, h])) {
         max[kind, l, h] = s
         shown[kind, l, h] = $1 "\t" word[row + 1]
       }
@@ -43,29 +46,49 @@ function count(kind, row,   l, h, s) {
   }
   gsub(/[][}]/, "", numbers)
   if (split(numbers, x, ",") != layers * heads * size * size) next  # truncated source
-  odd = NR % 2
+  select = int((NR - 1) / 2) % 2 == 0
   for (i = 0; i < size - 1; ++i) {
     if (i >= far || size - 2 - i >= far) {
       for (l = 0; l < layers; ++l)
         for (h = 0; h < heads; ++h) {
           given[l, h] = 0
           for (j = 0; j < size - 1; ++j)
-            if ((i - j >= far || j - i >= far) && weight(l, h, i, j) > 0.5)
+            if ((i - j >= far || j - i >= far) && weight(l, h, i, j) > 0.5) {
               given[l, h] = weight(l, h, i, j)
+              to[l, h] = j
+            }
         }
       count("far", i)
+      if (!(word[i + 1] in common)) {
+        for (l = 0; l < layers; ++l)
+          for (h = 0; h < heads; ++h)
+            if (word[to[l, h] + 1] in common) given[l, h] = 0
+        count("content", i)
+      }
     }
     if (!(word[i + 1] in pronoun)) continue
-    nouns = 0
-    for (j = 0; j < i; ++j)
+    nouns = others = 0
+    for (j = 0; j < i; ++j) {
+      if (!(word[j + 1] in noun)) continue
       if (noun[word[j + 1]] == pronoun[word[i + 1]]) {
         ++nouns
         at = j
+      } else {
+        ++others
+        other = j
       }
+    }
     if (nouns != 1) continue
     for (l = 0; l < layers; ++l)
       for (h = 0; h < heads; ++h) given[l, h] = weight(l, h, i, at)
     count("pronoun", i)
+    if (others != 1) continue
+    for (l = 0; l < layers; ++l)
+      for (h = 0; h < heads; ++h) {
+        more = weight(l, h, i, at) - weight(l, h, i, other)
+        given[l, h] = (more > 0) + (more == 0) / 2
+      }
+    count("choice", i)
   }
 }
 
@@ -80,6 +103,7 @@ function print_kind(kind,   l, h, all) {
 }
 
 END {
-  if (cases["far", 0] && cases["far", 1]) print_kind("far")
-  if (cases["pronoun", 0] && cases["pronoun", 1]) print_kind("pronoun")
+  kinds = split("far content pronoun choice", kind, " ")
+  for (k = 1; k <= kinds; ++k)
+    if (cases[kind[k], 0] && cases[kind[k], 1]) print_kind(kind[k])
 }
