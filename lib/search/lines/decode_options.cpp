@@ -14,7 +14,7 @@ void DecodeOptions::describe(Options& options) {
   options.usual(
       "model tgt source-language target-language split markup scores json quiet prefix constraints "
       "beam "
-      "alpha nbest sample no-repeat forbid seed temperature alignments top-p max-new stop echo "
+      "alpha nbest sample no-repeat forbid seed temperature alignments top-p max-new stop "
       "stream embed perplexity threads device precision describe");
   describe_input(options);
   describe_output(options);
