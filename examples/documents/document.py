@@ -55,5 +55,5 @@ def unit(text, start, end, decode=str, encode=str, breaks=r"[ \t]*\r?\n[ \t]*"):
         if answers[0] == line:
             return old
         if same_tags(answers[0], line):
-            return wrap(encode(answers[0]), re.findall(breaks, old))
+            return encode(wrap(answers[0], re.findall(breaks, old)))
     return [(start, end, [line], put)] if has_letters(line) else []

@@ -16,7 +16,7 @@ HTML = (r"</?(?:address|article|aside|blockquote|body|center|d[dlt]|details|div|
         r"|hr|html|li|main|nav|ol|p|section|summary|t[dhr]|table|tbody|tfoot|thead|ul)\b")
 ITEM = r"(?:[-*+]|\d+[.)])[ \t]+"
 RULE = r"(?:[-=*_][ \t]*){2,}\r?$"
-START = rf"[ \t>]*(?:{ITEM}|\#{{1,6}}[ \t]|```|~~~|\||{HTML}|<!--|{RULE}|\r?$)"
+START = rf"[ \t>]*(?:(?:[-*+]|\d+[.)])(?:[ \t]|\r?$)|\#{{1,6}}[ \t]|```|~~~|\||{HTML}|<!--|{RULE}|\r?$)"
 BLOCK = re.compile(rf"""(?smx)
     \A---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$
     | ^[ \t>]*(?:{ITEM})*(?P<fence>`{{3,}}(?=[^`\n]*$)|~{{3,}}).*?(?:^[ \t>]*(?P=fence)[`~]*[ \t]*\r?$|\Z)
@@ -28,29 +28,36 @@ BLOCK = re.compile(rf"""(?smx)
       (?P<heading>\#{{1,6}}[ \t]+)?(?P<text>[^\s][^\r\n]*
       (?(heading)|(?:(?<![ ]{{2}})(?<!\\)\r?\n(?!{START})(?(quote)|(?![ \t]*>))[^\r\n]+)*))""")
 KEPT = (r"(`+)(?!`).+?(?<!`)\1(?!`)|!\[[^]]*\](?:\([^()]*\)|\[[^]]*\])|<(?:https?:|mailto:)[^>]*>|\[\^[^]]+\]"
-        r"|https?://[^\s<>()\]]*[^\s<>()\].,;:!?*_\"']|\[[^][]+\]\[\]")
-LINK = r"(?<!\\)\[((?:[^][\\]|\\.|\[[^][]*\])*)\](\((?:[^()]|\([^()]*\))*\)|\[[^]]+\])"
+        r"|https?://[^\s<>()\]]*[^\s<>()\].,;:!?*_\"']")
+LINK = r"(?<!\\)\[((?:[^][\\]|\\.|\[[^][]*\])*)\](\((?:[^()]|\([^()]*\))*\)|\[[^]]*\])?"
 
 
-def phrase(text, start, end):
+def phrase(text, start, end, labels):
     kept, targets = [], []
 
     def decode(old):
         line, kept[:] = hide(old, KEPT)
-        targets[:] = [link[2] for link in re.finditer(LINK, line)]
-        ids = iter(range(len(targets)))
-        return re.sub(LINK, lambda m: f'<a id="{next(ids)}">{m[1]}</a>', line)
+        targets.clear()
+        return re.sub(LINK, link, line)
+
+    def link(match):
+        short = match[2] in (None, "[]")  # [text] or [text][], which refers to [text]: address
+        if short and show(match[1], kept).lower() not in labels:
+            return match[0]
+        targets.append(f"[{match[1]}]" if short else match[2])
+        return f'<a id="{len(targets) - 1}">{match[1]}</a>'
 
     def encode(line):
-        line = re.sub(r'<a id="(\d+)">(.*?)</a>', lambda m: f"[{m[2]}]{targets[int(m[1])]}", line)
+        line = re.sub(r'(?s)<a id="(\d+)">(.*?)</a>', lambda m: f"[{m[2]}]{targets[int(m[1])]}", line)
         return show(line, kept)
-    around = re.compile(rf"(?s)\s*(?:{LINK}|(\*\*|__|[*_])(?=\S)((?:(?!\3).)+)\3)\s*").fullmatch(text, start, end)
-    if around:
-        return phrase(text, *around.span(1 if around[2] else 4))
+    around = re.compile(rf"(?s)\s*(?:{LINK[:-1]}|(\*\*|__|[*_])(?=\S)((?:(?!\3).)+)\3)\s*").fullmatch(text, start, end)
+    if around and around[2] != "[]":
+        return phrase(text, *around.span(4 if around[4] else 1), labels)
     return unit(text, start, end, decode, encode, r"[ \t]*\r?\n[ \t>]*")
 
 
 def edits(text):
+    labels = {match[1].lower() for match in re.finditer(r"(?m)^ {0,3}\[([^]\n]+)\]:", text)}
     item, at, code = 0, 0, False
     for block in BLOCK.finditer(text):
         code = code or not at or text.count("\n", at, block.start()) > 1
@@ -60,9 +67,9 @@ def edits(text):
         if block["html"]:
             yield from html_page.edits(text, *block.span("html"))
         for cell in re.finditer(r"(?:\\.|[^|\\\n])+", block["table"] or ""):
-            yield from phrase(text, *(block.start("table") + at for at in cell.span()))
+            yield from phrase(text, *(block.start("table") + at for at in cell.span()), labels)
         if block["text"] and not code:
-            yield from phrase(text, *block.span("text"))
+            yield from phrase(text, *block.span("text"), labels)
             item = width + len(block["item"]) if block["item"] else min(item, width)
 
 

@@ -34,6 +34,9 @@ def escape(match):
 
 
 def edits(text):
+    charset = re.search(r"charset=(?!utf-?8)[\w-]+", text, re.I)
+    if charset:
+        raise ValueError(f"{charset[0]}: convert it by msgconv -t UTF-8")
     newline = "\r\n" if "\r\n" in text else "\n"
     for message in MESSAGE.finditer(text):
         checked = re.search(r"(?m)^#,.*[ ,](?!no-)[a-z-]+-format", message[1])
