@@ -1,10 +1,8 @@
-"""Translates the text of an HTML page:
+"""Translates an HTML page: python3 html_page.py PAGE.html COMMAND... > TRANSLATED.html
 
-    python3 html_page.py PAGE.html COMMAND... > TRANSLATED.html
-
-COMMAND, such as tx-decode -m en-de, reads a line for each block of text and writes its translation.
-Inline tags (a, b, br, code, span ...) are within the lines; a block whose translation has other
-tags stays as it is. Attributes, comments, script, style, pre, textarea, svg and math stay, too."""
+COMMAND, such as tx-decode -m MODEL, gets a line for each block of text. Inline tags (a, b, br, code, span
+...) are within the lines; a block stays if its translation has other tags. Attributes, comments,
+script, style, pre, textarea, svg and math stay."""
 import re
 
 from document import run, unit

@@ -5,14 +5,12 @@ import re
 # A > may be within the quotes of a value. One way to match, so that the time is linear.
 TAG = r"""<(?:[A-Za-z/!?]|\d+:)(?:[^>=]|=(?!\s*["'])|=\s*"[^"]*"|=\s*'[^']*')*>"""
 CODE = r"(?is)<(code|kbd|samp|tt|var)\b.*?</\1\s*>"
-EDGE = rf"(?:\s|(?=<(?:br|img|wbr)\b){TAG})*"
-EDGES = re.compile(rf"(?is){EDGE}(.*?){EDGE}")
+EDGES = re.compile("(?is)E(.*?)E".replace("E", rf"(?:\s|(?=<(?:br|img|wbr)\b){TAG})*"))
 AROUND = re.compile(rf"(?is)(?!{CODE[5:]})(?=<([a-z]+)\b){TAG}(.*)</\2\s*>")
 
 
 def within(text, start, end):
-    """The span without spaces, line breaks and images at its ends, and without tags around all of it:
-    of <a href="x">Home</a> that of Home."""
+    """The span without spaces and images at its ends and tags around all of it: Home in <a>Home</a>."""
     start, end = EDGES.fullmatch(text, start, end).span(1)
     around = AROUND.fullmatch(text, start, end)
     if around and not re.search(rf"(?i)</{around[2]}\b", around[3]):
@@ -29,18 +27,17 @@ def same_tags(one, other):
 
 
 def decode(markup):
-    """Character references become characters, except those of < > & and spaces."""
-    def character(match):
-        text = html.unescape(match[0])
-        return text if match[0][0] == "&" and text not in "<>&" and text.strip() else match[0]
-    return re.sub(TAG + r"|&#?\w+;", character, markup)
+    """Character references become characters, except those of < > & and no-break spaces."""
+    references = rf"(?i){TAG}|&(?!lt;|gt;|amp;|nbsp;|#(?:38|60|62|160|x26|x3[ce]|xa0);)#?\w+;"
+    return re.sub(references, lambda m: html.unescape(m[0]) if m[0][0] == "&" else m[0], markup)
 
 
-def hide(line, pattern):
-    """The line with <x id="1"/> for the first match and so on, and the list of matches."""
-    kept = [match[0] for match in re.finditer(pattern, line)]
-    ids = iter(range(1, len(kept) + 1))
-    return re.sub(pattern, lambda _: f'<x id="{next(ids)}"/>', line), kept
+def hide(line, pattern, kept):
+    """Puts <x id="N"/> for each match and appends the match to kept; show() puts it back."""
+    def tag(match):
+        kept.append(match[0])
+        return f'<x id="{len(kept)}"/>'
+    return re.sub(pattern, tag, line)
 
 
 def show(line, kept):
@@ -51,14 +48,14 @@ def encode(line):
     """Escapes each < and & that begins no tag or character reference."""
     return re.sub(r"<(?![A-Za-z/!?]|\d+:)|&(?!#?\w+;)", lambda m: html.escape(m[0]), line)
 
+
 def wrap(line, breaks):
-    """Puts the breaks at the spaces that are nearest to equal lengths, but not within a tag nor
-    before a sign that begins a block of Markdown; omits breaks if the line has too few words."""
+    """Puts breaks at the spaces nearest to equal lengths, not in tags nor before a sign of Markdown."""
     gaps = [m.start() for m in re.finditer(TAG + r"| +(?![-+*#>=|~ ]|\d+[.)])", line) if m[0] == " "]
     result, at = "", 0
     for k, text in enumerate(breaks, 1):
-        later = [gap for gap in gaps if gap > at]
-        if later:
-            gap = min(later, key=lambda gap: abs(gap - len(line) * k / (len(breaks) + 1)))
+        middle = len(line) * k / (len(breaks) + 1)
+        gap = min((gap for gap in gaps if gap > at), key=lambda gap: abs(gap - middle), default=0)
+        if gap:
             result, at = result + line[at:gap].strip() + text, gap
     return result + line[at:].strip()

@@ -1,11 +1,8 @@
-"""Translates subtitles in SubRip (.srt) or WebVTT (.vtt):
+"""Translates SubRip or WebVTT subtitles: python3 srt.py FILM.srt COMMAND... > TRANSLATED.srt
 
-    python3 srt.py FILM.srt COMMAND... > TRANSLATED.srt
-
-COMMAND, such as tx-decode -m en-de, reads a line for each cue and writes its translation. A cue has as
-many lines as before, broken at the spaces nearest to equal lengths. Lines that begin with a dash are
-another speaker's, and translated alone. Tags are within the lines; a cue whose translation has
-other tags stays as it is. Numbers, times, settings and positions ({\\an8}) stay, too."""
+COMMAND, such as tx-decode -m MODEL, gets a line for each cue; its translation gets as many lines as before,
+broken at the spaces nearest to equal lengths. A line that begins with a dash is another speaker's and
+translated alone. Tags are within the lines; a cue stays if its translation has other tags."""
 import re
 
 import markup
@@ -23,5 +20,4 @@ def edits(text):
             yield from unit(text, *speech.span(1), *escapes)
 
 
-if __name__ == "__main__":
-    run(edits)
+run(edits)

@@ -1,9 +1,6 @@
-"""Translates text of one sentence per line:
+"""Translates text of one sentence per line: python3 text.py TEXT COMMAND... > TRANSLATED
 
-    python3 text.py TEXT COMMAND... > TRANSLATED
-
-COMMAND, such as tx-decode -m en-de, reads the lines that have letters and writes their translations.
-Empty lines between paragraphs, indentation and CR at the ends of lines stay."""
+COMMAND, such as tx-decode -m MODEL, gets the lines that have letters. Indentation and CR stay."""
 import re
 
 from document import run, unit
@@ -14,5 +11,4 @@ def edits(text):
         yield from unit(text, *line.span())
 
 
-if __name__ == "__main__":
-    run(edits)
+run(edits)

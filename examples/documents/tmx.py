@@ -1,11 +1,8 @@
-"""Adds translations into a language to a translation memory (TMX):
+"""Fills a translation memory (TMX): python3 tmx.py MEMORY.tmx LANGUAGE COMMAND... > FILLED.tmx
 
-    python3 tmx.py MEMORY.tmx LANGUAGE COMMAND... > FILLED.tmx
-
-COMMAND, such as tx-decode -m en-de, reads a line for each unit in the memory's source language and
-writes its translation, which fills an empty segment of LANGUAGE, or becomes a new variant (tuv) after
-the source. Codes (ph, bpt, ept, it, ut) are <x id="N"/> in the lines. A unit whose translation has
-other tags or is not well-formed gets none. Existing translations stay."""
+COMMAND, such as tx-decode -m MODEL, gets a line for each unit without a segment of LANGUAGE. Its translation
+fills an empty segment, or becomes a new variant (tuv) after the source. Codes (ph, bpt, ept, it, ut) are
+<x id="N"/> in the lines. A unit gets no translation that has other tags or is not well-formed."""
 import html
 import re
 import sys
@@ -44,7 +41,8 @@ def edits(text):
         if not segment or source is target or empty and (empty[1] or "").strip():
             continue
         old = re.sub(CDATA, lambda m: html.escape(m[1], quote=False), segment[1] or "")
-        line, kept = hide(decode(" ".join(old.split())), CODES)
+        kept = []
+        line = hide(decode(" ".join(old.split())), CODES, kept)
 
         def put(answers, line=line, kept=kept, empty=empty, source=source):
             segment = f"<seg>{show(encode(answers[0]), kept)}</seg>"
@@ -58,6 +56,5 @@ def edits(text):
             yield *(empty.span() if empty else (source.end(), source.end())), [line], put
 
 
-if __name__ == "__main__":
-    TARGET = sys.argv.pop(2) if len(sys.argv) > 2 else ""
-    run(edits)
+TARGET = sys.argv.pop(2) if len(sys.argv) > 2 else ""
+run(edits)
