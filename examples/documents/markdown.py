@@ -9,7 +9,7 @@ import html_page
 from document import run, unit
 from markup import hide, show
 
-HTML = r"</?(?:blockquote|center|d[dlt]|details|div|fig\w+|form|h\d|[ht]r|[ou]l|li|p|summary|t[dh]|table|tbody|thead)\b"
+HTML = r"</?(?:blockquote|center|d[dlt]|details|div|fig\w+|h[\dr]|[ou]l|li|p|summary|t(?:able|body|head|[dhr]))\b"
 ITEM, RULE = r"(?:[-*+]|\d+[.)])[ \t]+", r"(?:[-=*_][ \t]*){2,}\r?$"
 START = rf"[ \t>]*(?:(?:[-*+]|\d+[.)])(?:[ \t]|\r?$)|\#{{1,6}}[ \t]|```|~~~|\||{HTML}|<!--|{RULE}|\r?$)"
 BLOCK = re.compile(rf"""(?smx) \A---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$
@@ -17,7 +17,7 @@ BLOCK = re.compile(rf"""(?smx) \A---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$
     | ^[ \t>]*{RULE} | ^[ ]{{0,3}}(?:\[(?!\^)[^]\n]+\]:[^\n]*|<!--.*?-->|<(?P<raw>pre|script|style)\b.*?</(?P=raw)>)
     | ^(?P<html>[ ]{{0,3}}{HTML}[^\n]*(?:\n[^\n]*[^\s][^\n]*)*)
     | ^(?P<table>[^\n]*\|[^\n]*\n(?=[^\n]*\|)[ >|:-]*-[ >|:-]*\r?$(?:\n[^\n]*\|[^\n]*)*)
-    | ^(?P<indent>[ \t]*)(?P<quote>>[ \t>]*)?(?P<item>(?:{ITEM})*)(?:\[[ xX]\][ \t]+|\[\^[^]\n]+\]:[ \t]+)?
+    | ^(?P<indent>[ \t]*)(?P<quote>>[ \t>]*)?(?P<item>(?:{ITEM})*)(?:\[(?:[ xX]\]|\^[^]\n]+\]:)[ \t]+)?
       (?P<heading>\#{{1,6}}[ \t]+)?(?P<text>[^\s][^\r\n]*
       (?(heading)|(?:(?<![ ]{{2}})(?<!\\)\r?\n(?!{START})(?(quote)|(?![ \t]*>))[^\r\n]+)*))""")
 KEPT = (r"(`+)(?!`).+?(?<!`)\1(?!`)|!\[[^]]*\](?:\([^()]*\)|\[[^]]*\])|\[\^[^]]+\]"
@@ -44,11 +44,10 @@ def phrase(text, start, end, labels):
 
 def edits(text):
     labels = {match[1].lower() for match in re.finditer(r"(?m)^ {0,3}\[([^]\n]+)\]:", text)}
-    item, at, code = 0, 0, False  # code: this block is indented code
+    item, at, code = 0, 0, True  # code: this block is indented code
     for block in BLOCK.finditer(text):
         width = len((block["indent"] or "").expandtabs(4))
-        code = width >= item + 4 and (code or not at or text.count("\n", at, block.start()) > 1)
-        at = block.end()
+        code, at = width >= item + 4 and (code or text.count("\n", at, block.start()) > 1), block.end()
         if block["html"]:
             yield from html_page.edits(text, *block.span("html"))
         for cell in re.finditer(r"(?:\\.|[^|\\\n])+", block["table"] or ""):

@@ -1,8 +1,7 @@
-"""Lines of text with tags and character references of HTML, XML or WebVTT."""
+"""Tags, with > only in quotes, and character references of HTML, XML or WebVTT."""
 import html
 import re
 
-# A > may be within the quotes of a value. One way to match, so that the time is linear.
 TAG = r"""<(?:[A-Za-z/!?]|\d+:)(?:[^>=]|=(?!\s*["'])|=\s*"[^"]*"|=\s*'[^']*')*>"""
 CODE = r"(?is)<(code|kbd|samp|tt|var)\b.*?</\1\s*>"
 EDGES = re.compile("(?is)E(.*?)E".replace("E", rf"(?:\s|(?=<(?:br|img|wbr)\b){TAG})*"))

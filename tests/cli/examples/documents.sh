@@ -5,7 +5,7 @@ python3 -c 'import sys; assert sys.version_info >= (3, 8)' 2> /dev/null || skip 
 export PYTHONDONTWRITEBYTECODE=1
 awk '/^== / { name = $2; next } { print > name }' "$TX_SOURCE/tests/cli/examples/documents.txt"
 while IFS='#' read -r name text; do printf '%b' "$text" > "$name"; done << 'END'
-lines.txt#«First sentence.\n\t«Indented, <tag> & more  \n\n«Second paragraph. \n***\n
+lines.txt#«First sentence.\n\t«Indented, <tag> & more  \n\n***\n«Second paragraph. 
 blank.txt#\n \n
 empty.txt#
 empty.po#
@@ -18,7 +18,7 @@ notes.vtt#WEBVTT\n\nNOTE kept\n\nREGION\nid:kept\n
 broken.html#«<p class="open>no <b>end
 svg.html#<svg><text>kept</text></svg><textarea>kept</textarea>«a
 open.md#«Text\n```\nkept to the end\n
-item.md#1. ```\n   kept\n   ```\n2. «text\n-\n<!-- kept\ntext -->\n
+item.md#1. ```\n   kept\n   ```\n2. «text\n-\n  - «deep\n\n    «more\n<!-- kept\ntext -->\n
 code.md#\tkept\n\n«Text <kbd>Ctrl</kbd> &amp;\n
 END
 
@@ -71,12 +71,13 @@ expect_stdout_file in/film.vtt
 expect_stderr_contains 'in/film.vtt: 2 of 2 units are not translated'
 expect_status 0 filter in/plain.po tr -d %
 expect_stdout_contains 'msgstr[1] ""'
+expect_stdout_contains '"Usage: s'
 
-# Two lines of similar lengths; UTF-16; another charset.
-printf '1\n00:00:01,000 --> 00:00:02,500\na\nb\n' > two.srt
-expect_status 0 filter two.srt sed 's/.*/one two three four five/'
+# Two lines of similar lengths, not broken in a tag; UTF-16; another charset.
+printf '1\n00:00:01,000 --> 00:00:02,500\na <c d="x y">b</c>\nc\n' > two.srt
+expect_status 0 filter two.srt sed 's/a \(.*\)b\(.*\)/one \1two\2 or three/'
 last_stdout | tail -n 2 > wanted
-printf 'one two three\nfour five\n' | cmp - wanted || fail "$(cat wanted)"
+printf 'one <c d="x y">two</c>\nc or three\n' | cmp - wanted || fail "$(cat wanted)"
 iconv -f UTF-8 -t UTF-16 two.srt > wide.srt
 expect_status 0 filter wide.srt cat
 expect_stdout_file wide.srt
