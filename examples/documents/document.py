@@ -13,7 +13,8 @@ BOMS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16
 def run(edits):
     """The program: DOCUMENT COMMAND... in sys.argv; edits(text) gives edits in order."""
     if len(sys.argv) < 3:
-        sys.exit(print(sys.modules["__main__"].__doc__, file=sys.stderr) or 2)
+        print(sys.modules["__main__"].__doc__, file=sys.stderr)
+        sys.exit(2)
     try:
         data = open(sys.argv[1], "rb").read()
         bom = next(bom for bom in BOMS if data.startswith(bom))

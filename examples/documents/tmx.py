@@ -38,7 +38,7 @@ def edits(text):
         target = first(variants, TARGET.lower() + "-")
         segment = source and SEGMENT.search(text, *source.span())
         empty = target and SEGMENT.search(text, *target.span())
-        if not segment or source is target or empty and (empty[1] or "").strip():
+        if not segment or empty and (empty[1] or "").strip():
             continue
         old = re.sub(CDATA, lambda m: html.escape(m[1], quote=False), segment[1] or "")
         kept = []

@@ -19,7 +19,7 @@ broken.html#«<p class="open>no <b>end
 svg.html#<svg><text>kept</text></svg><textarea>kept</textarea>«a
 open.md#«Text\n```\nkept to the end\n
 item.md#1. ```\n   kept\n   ```\n2. «text\n-\n  - «deep\n\n    «more\n<!-- kept\ntext -->\n
-code.md#\tkept\n\n«Text <kbd>Ctrl</kbd> &amp;\n
+code.md#\tkept\n\n<pre>\nkept\n\n# kept</pre>\n\n«Text <kbd>Ctrl</kbd> &amp;\n
 END
 
 # filter DOCUMENT COMMAND...
