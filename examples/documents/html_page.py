@@ -1,8 +1,8 @@
 """Translates an HTML page: python3 html_page.py PAGE.html COMMAND... > TRANSLATED.html
 
-COMMAND, such as tx-decode -m MODEL, gets a line for each block of text. Inline tags (a, b, br, code, span
-...) are within the lines; a block stays if its translation has other tags. Attributes, comments,
-script, style, pre, textarea, svg and math stay."""
+COMMAND, such as tx-decode -m MODEL --markup html, gets a line for each block of text. Inline tags (a, b,
+br, code, span ...) are within the lines; a block stays if its translation has other tags. Attributes,
+comments, script, style, pre, textarea, svg and math stay."""
 import re
 
 from document import run, unit

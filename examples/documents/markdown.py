@@ -1,7 +1,7 @@
 r"""Translates Markdown: python3 markdown.py PAGE.md COMMAND... > TRANSLATED.md
 
-COMMAND, such as tx-decode -m MODEL, gets a line for each paragraph, heading, list item and table cell. A link
-is <a id="N">its text</a> in the line; code, images and addresses are <x id="N"/>; HTML tags stay. A unit
+COMMAND, such as tx-decode -m MODEL --markup html, gets a line for each paragraph, heading, list item and
+table cell. A link is <a id="N">its text</a> in the line; code, images and addresses are <x id="N"/>. A unit
 stays if its translation has other tags. Code blocks, front matter and link definitions stay."""
 import re
 

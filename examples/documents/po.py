@@ -1,8 +1,8 @@
 """Fills a gettext catalogue: python3 po.py MESSAGES.po COMMAND... > FILLED.po
 
-COMMAND, such as tx-decode -m MODEL, gets the lines of messages without translation, without escapes.
-msgstr[0] gets the translation of msgid, other plural forms that of msgid_plural. A message with a flag
-such as c-format stays empty if its translation has other placeholders."""
+COMMAND, such as tx-decode -m MODEL --markup printf, gets the lines of messages without translation,
+without escapes. msgstr[0] gets the translation of msgid, other plural forms that of msgid_plural. A
+message with a flag such as c-format stays empty if its translation has other placeholders."""
 import re
 
 from document import run
@@ -52,7 +52,9 @@ def edits(text):
 
 
 def found(text):
-    return sorted(re.findall(PLACEHOLDER, text))
+    """The placeholders, and in their order those without a number or name."""
+    every = re.findall(PLACEHOLDER, text)
+    return sorted(every), [one for one in every if not re.match(r"%(\(|\d+\$|%|L?\d+$)|\{", one)]
 
 
 run(edits)

@@ -1,8 +1,8 @@
 """Translates SubRip or WebVTT subtitles: python3 srt.py FILM.srt COMMAND... > TRANSLATED.srt
 
-COMMAND, such as tx-decode -m MODEL, gets a line for each cue; its translation gets as many lines as before,
-broken at the spaces nearest to equal lengths. A line that begins with a dash is another speaker's and
-translated alone. Tags are within the lines; a cue stays if its translation has other tags."""
+COMMAND, such as tx-decode -m MODEL --markup html, gets a line for each cue; its translation gets as many
+lines as before, broken at the spaces nearest to equal lengths. A line that begins with a dash is another
+speaker's and translated alone. Tags are within the lines; a cue stays if its translation has others."""
 import re
 
 import markup

@@ -1,8 +1,8 @@
 """Fills a translation memory (TMX): python3 tmx.py MEMORY.tmx LANGUAGE COMMAND... > FILLED.tmx
 
-COMMAND, such as tx-decode -m MODEL, gets a line for each unit without a segment of LANGUAGE. Its translation
-fills an empty segment, or becomes a new variant (tuv) after the source. Codes (ph, bpt, ept, it, ut) are
-<x id="N"/> in the lines. A unit gets no translation that has other tags or is not well-formed."""
+COMMAND, such as tx-decode -m MODEL --markup html, gets a line for each unit without a segment of LANGUAGE.
+Its translation fills an empty segment, or becomes a new variant (tuv) after the source. Codes (ph, bpt,
+ept, it, ut) are <x id="N"/> in the lines. A translation must have the same tags and be well-formed."""
 import html
 import re
 import sys

@@ -25,16 +25,14 @@ END
 # filter DOCUMENT COMMAND...
 filter() {
   case $1 in
-    *.po) set -- po "$@" ;;
-    *.srt | *.vtt) set -- srt "$@" ;;
-    *.html) set -- html_page "$@" ;;
-    *.md) set -- markdown "$@" ;;
-    *.tmx) input=$1; shift; set -- tmx "$input" de "$@" ;;
-    *) set -- text "$@" ;;
+    *.po) program=po ;;
+    *.srt | *.vtt) program=srt ;;
+    *.html) program=html_page ;;
+    *.md) program=markdown ;;
+    *.tmx) program=tmx input=$1; shift; set -- "$input" de "$@" ;;
+    *) program=text ;;
   esac
-  program=$TX_SOURCE/examples/documents/$1.py
-  shift
-  python3 "$program" "$@"
+  python3 "$TX_SOURCE/examples/documents/$program.py" "$@"
 }
 
 # windows FILE: with a byte order mark and CRLF, without the last line break.
@@ -72,6 +70,9 @@ expect_stderr_contains 'in/film.vtt: 2 of 2 units are not translated'
 expect_status 0 filter in/plain.po tr -d %
 expect_stdout_contains 'msgstr[1] ""'
 expect_stdout_contains '"Usage: s'
+expect_status 0 filter in/plain.po sed 's/%s of %d/%d of %s/; s/%1$s of %2$s/%2$s of %1$s/'
+expect_stdout_lacks '%d of %s'
+expect_stdout_contains 'msgstr "%2$s of %1$s"'
 
 # Two lines of similar lengths, not broken in a tag; UTF-16; another charset.
 printf '1\n00:00:01,000 --> 00:00:02,500\na <c d="x y">b</c>\nc\n' > two.srt
