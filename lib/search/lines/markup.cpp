@@ -57,9 +57,14 @@ bool is_hard_space(std::string_view entity) {
   return entity == "&nbsp;" || entity == "&#160;" || entity == "&#xA0;" || entity == "&#xa0;";
 }
 
+// Neither %%, nor %1$s, nor %(name)s, nor an address.
+bool takes_next_argument(std::string_view part) {
+  return part.front() == '%' && part != "%%" && part[1] != '(' && part.find('$') == part.npos;
+}
+
 }  // namespace
 
-Markup::Markup(const std::string& kind) : html_(kind == "html") {
+Markup::Markup(const std::string& kind) : html_(kind == "html"), printf_(kind == "printf") {
   std::string all;
   if (kind == "html") all = html_parts;
   if (kind == "printf") all = printf_parts;
@@ -142,6 +147,7 @@ Markup::Line Markup::take(std::string_view line, std::span<const std::string> st
         if (line.find(stand_ins[next]) == line.npos) stand_in = stand_ins[next];
       if (!stand_in.empty()) part.role = Role::word;
       part.stand_in = stand_in;
+      part.in_order = printf_ && takes_next_argument(text);
       out.text += stand_in;
     }
     out.parts.push_back(std::move(part));

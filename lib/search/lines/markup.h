@@ -4,7 +4,8 @@
 // A part without words, such as a tag, is put where the words around it are aligned to; the tags of
 // a pair enclose what the words between them are aligned to, and pairs stay nested. A part that
 // counts as a word, such as {name}, is translated as a stand-in that the model copies; where the
-// output lacks it, it is placed by the alignment, too.
+// output lacks it, it is placed by the alignment, too. Parts such as %s and %d, which take the next
+// argument, keep their order.
 #pragma once
 #include <functional>
 #include <span>
@@ -27,6 +28,7 @@ class Markup {
     size_t partner = 0;    // of a tag: the other tag of the pair
     std::string stand_in;  // of a word: what Line::text has in its place
     bool gap_before = false, gap_after = false;  // white space or an end of the line
+    bool in_order = false;  // printf: its argument is the next one, so that it keeps its place
   };
   struct Line {
     std::string text;  // without the parts
@@ -57,7 +59,7 @@ class Markup {
 
  private:
   class Placement;
-  bool html_ = false;
+  bool html_ = false, printf_ = false;
   std::vector<Expression> expressions_;  // one
 };
 

@@ -52,6 +52,8 @@ class Markup::Placement {
         careful_(careful) {
     find_stand_ins();
     drop_others(markup);
+    for (const Part& part : line.parts)
+      if (part.in_order) in_order_.push_back(&part);
   }
 
   std::string write() {
@@ -225,8 +227,11 @@ class Markup::Placement {
   // A part between the words; `spaced`: with the white space that it had around it.
   void add(const Part& part, bool spaced) {
     if (careful_ || (spaced && part.gap_before)) space();
-    write_text(part.text);
+    write_text(text_of(part));
     wants_space_ = careful_ || (spaced && part.gap_after);
+  }
+  const std::string& text_of(const Part& part) {
+    return part.in_order ? in_order_[ordered_++]->text : part.text;
   }
   void space() {
     if (!out_.empty() && out_.back() != ' ') out_ += ' ';
@@ -242,7 +247,7 @@ class Markup::Placement {
     for (size_t i = range.begin; i < range.end; ++i) {
       if (const auto word = words_.find(i); word != words_.end()) {
         if (careful_) space();
-        write_text(line_.parts[word->second.part].text);
+        write_text(text_of(line_.parts[word->second.part]));
         wants_space_ = careful_;
       }
       if (dropped_[i]) continue;
@@ -261,6 +266,8 @@ class Markup::Placement {
   std::vector<bool> dropped_;     // bytes of the output that are not written
   std::map<size_t, Word> words_;  // stand-ins, by their first byte
   std::vector<size_t> found_;     // their parts
+  std::vector<const Part*> in_order_;
+  size_t ordered_ = 0;  // written ones of these
   bool careful_, wants_space_ = false;
   std::string out_;
 };

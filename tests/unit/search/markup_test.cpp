@@ -86,6 +86,9 @@ BOOST_AUTO_TEST_CASE(stand_ins) {
   check("er sendet einen brief", "{user} er sendet einen brief");      // lost
   check("Anna sendet Anna einen brief", "{user} sendet einen brief");  // doubled
   check("Anna sendet einen {brief}", "{user} sendet einen");           // not in the line
+  BOOST_TEST(translate(Markup("printf"), "%s has %d", "17 von Anna", {1, 1, 0}) == "%s von %d");
+  BOOST_TEST(translate(Markup("printf"), "%1$s has %2$d", "17 von Anna", {1, 1, 0}) ==
+             "%2$d von %1$s");
   BOOST_TEST(translate(html, "a &lt; b", "a < b & c", {0, 1, 2, 2, 2}) == "a &lt; b c");
   BOOST_TEST(translate(html, "a b", "a < &lt; b", {0, 1, 1, 1}) == "a b");
 }
