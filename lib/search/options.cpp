@@ -54,6 +54,15 @@ void SearchOptions::describe(Options& options) {
       .range(1, 1000)
       .default_is("the beam size")
       .needs({"--diversity"});
+  options
+      .add("--alternatives", alternatives, "N",
+           "print an output for each of the N best next tokens",
+           "The outputs differ in their first token, or in the first behind the complete words of "
+           "--prefix. Each is the best of a beam of its own; they are printed as with --nbest.")
+      .range(2, 100)
+      .needs(translating)
+      .excludes(
+          {"--tgt", "--sample", "--nbest", "--diversity", "--constraints", "--constraints-file"});
   options.group("Output constraints").needs(searching).excludes({"--tgt"});
   options
       .add("--min-length", min_length, "N", "minimum length of an output in tokens",
@@ -129,6 +138,10 @@ void SearchOptions::set_defaults(Options& options, const Json& defaults, const s
 }
 
 void SearchOptions::check() {
+  if (alternatives > 0) {
+    groups = nbest = alternatives;
+    beam *= alternatives;
+  }
   const int unit = diversity > 0 && groups > 0 ? groups : 1;  // --beam is a multiple of it
   if (diversity > 0 && groups == 0) groups = beam;
   if (diversity > 0 && beam % groups != 0)

@@ -29,6 +29,7 @@ struct SearchOptions {
   int shortlist_best = 100;    // most probable target tokens to allow per source token
   bool constraints = false;    // each Source has phrases that its output must contain
   int groups = 0;              // groups of diverse beam search; 0: as many as the beam
+  int alternatives = 0;        // outputs, each from another first token on; 0: off
   double diversity = 0;        // penalty of a token that an earlier group chose in this step
   bool prefix = false;         // each Source has the tokens that its output begins with
   bool forced_target = false;  // no search: each Source has the output to score
@@ -49,7 +50,8 @@ struct SearchOptions {
   // `check` then throws a UsageError. DataError: a default that is no option of the search.
   void set_defaults(Options& options, const Json& defaults, const std::string& where,
                     const std::function<void()>& check);
-  // Sets the default of `groups`. UsageError if it does not divide the beam, or nbest exceeds it.
+  // Sets the default of `groups`, and the beam for the alternatives. UsageError if it does not
+  // divide the beam, or nbest exceeds it.
   void check();
   // The maximum length of an output, <eos> included, for a source of `tokens` tokens.
   int64_t longest(int64_t tokens) const {

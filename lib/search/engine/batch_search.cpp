@@ -53,7 +53,7 @@ std::unique_ptr<SentenceSearch> BatchSearch::search_for(const Source& source) co
     return std::make_unique<Sampling>(options_, forbidden_, longest(source), source, rules_);
   std::span<const int> passed_over;  // with rules, LegalRows removes forbidden tokens instead
   if (!filters_) passed_over = forbidden_;
-  if (options_.diversity > 0)
+  if (options_.diversity > 0 || options_.alternatives > 0)
     return std::make_unique<DiverseBeam>(options_, passed_over, longest(source));
   auto beam = std::make_unique<Beam>(options_, passed_over, longest(source));
   if (!source.phrases.empty()) beam->require(source, rules_);

@@ -158,11 +158,13 @@ void Beam::advance(const Scores& scores) {
   next_.clear();
   rows_.clear();
   if (candidates_.empty()) return;  // results() uses the open hypotheses
+  const size_t width = one_ ? 1 : width_;
   for (size_t rank = 0; rank < candidates_.size(); ++rank) {
     const Candidate& c = candidates_[rank];
     if (c.token == Vocabulary::eos) {
-      if (rank < width_) finish(c);
-    } else if (next_.size() < width_ && length_ < longest_) {
+      if (rank < width) finish(c);
+      if (one_) break;  // the one hypothesis
+    } else if (next_.size() < width && length_ < longest_) {
       next_.push_back({c.log_p, tree_->add(open_[size_t(c.row)].leaf, c.token, c.own), c.bank});
       rows_.push_back({c.row, c.token, next_.back().leaf});
     }
@@ -195,7 +197,10 @@ std::vector<TokenHypothesis> Beam::results() const {
 
 DiverseBeam::DiverseBeam(const SearchOptions& options, std::span<const int> forbidden,
                          int64_t longest)
-    : nbest_(size_t(options.nbest)), diversity_(options.diversity) {
+    : nbest_(size_t(options.nbest)),
+      diversity_(options.diversity),
+      alternatives_(options.alternatives > 0),
+      together_(alternatives_) {
   TX_ASSERT(options.groups >= 1 && options.beam % options.groups == 0);
   for (int g = 0; g < options.groups; ++g)
     groups_.emplace_back(options, forbidden, longest, options.groups, tree_);
@@ -205,15 +210,21 @@ DiverseBeam::DiverseBeam(const SearchOptions& options, std::span<const int> forb
 
 void DiverseBeam::advance(const Scores& scores) {
   TX_ASSERT(!done() && scores.ids);
+  constexpr double never = 1e9;
   std::vector<int32_t> taken;
   for (size_t g = 0; g < groups_.size(); ++g) {
     Beam& group = groups_[g];
     if (group.done()) continue;
     const size_t at = first_row_[g] * size_t(scores.width);
-    group.avoid(taken, diversity_);
+    if (alternatives_ && !together_) taken.clear();
+    group.keep_one(together_);
+    group.avoid(taken, alternatives_ ? never : diversity_);
     group.advance({scores.log_p + at, scores.ids + at, scores.width});
     for (const Row& row : group.rows()) taken.push_back(row.token);
+    if (together_ && group.done()) taken.push_back(Vocabulary::eos);
   }
+  together_ = together_ && !taken.empty() &&
+              std::ranges::count(taken, taken.front()) == ptrdiff_t(taken.size());
   gather_rows();
 }
 
@@ -233,7 +244,9 @@ std::vector<TokenHypothesis> DiverseBeam::results() const {
   TX_ASSERT(done());
   std::vector<TokenHypothesis> out;
   for (const Beam& group : groups_) {
-    for (TokenHypothesis& h : group.results())
+    std::vector<TokenHypothesis> best = group.results();
+    if (alternatives_) best.resize(1);
+    for (TokenHypothesis& h : best)
       if (std::ranges::none_of(out, [&](const auto& other) { return other.ids == h.ids; }))
         out.push_back(std::move(h));
   }
@@ -241,7 +254,7 @@ std::vector<TokenHypothesis> DiverseBeam::results() const {
     return a.complete != b.complete ? a.complete : a.score > b.score;
   });
   // Incomplete outputs are used only if no output is complete.
-  const bool ended = out.front().complete;
+  const bool ended = out.front().complete && !alternatives_;
   std::erase_if(out, [&](const auto& h) { return ended && !h.complete; });
   out.resize(std::min(out.size(), nbest_));
   return out;

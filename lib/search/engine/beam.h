@@ -37,6 +37,8 @@ class Beam : public SentenceSearch {
     avoided_ = std::move(tokens);
     avoided_cost_ = cost;
   }
+  // Whether the next advance() keeps one hypothesis instead of W.
+  void keep_one(bool one) { one_ = one; }
   void advance(const Scores& scores) override;
   std::vector<TokenHypothesis> results() const override;
 
@@ -77,6 +79,7 @@ class Beam : public SentenceSearch {
   std::vector<int> tokens_;            // of the current output
   std::vector<int32_t> avoided_;
   double avoided_cost_ = 0;
+  bool one_ = false;
   const Source* source_ = nullptr;  // null: no phrases are required
   const Rules* rules_ = nullptr;
 };
@@ -87,7 +90,8 @@ std::vector<size_t> bank_places(const std::vector<size_t>& candidates, size_t be
 // Diverse beam search (Vijayakumar et al., 2016): the beam is divided into groups, each a beam
 // search of its own, which choose their tokens one group after another. To rank a token, a group
 // subtracts --diversity from its log P for each open output of an earlier group that chose it in
-// the same step (Hamming diversity). Scores remain those of the model.
+// the same step (Hamming diversity). Scores remain those of the model. With --alternatives groups
+// keep one hypothesis each until they can choose different tokens, and are independent from there.
 class DiverseBeam : public SentenceSearch {
  public:
   // As Beam; advance() needs the candidates of the whole width. options.groups divides the beam.
@@ -100,6 +104,8 @@ class DiverseBeam : public SentenceSearch {
   void gather_rows();
   size_t nbest_;
   double diversity_;
+  const bool alternatives_;
+  bool together_;  // the groups have the same tokens so far
   bool started_ = false;
   std::vector<Beam> groups_;
   std::vector<size_t> first_row_;  // first index of each group in rows()

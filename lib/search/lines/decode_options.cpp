@@ -263,7 +263,7 @@ void DecodeOptions::resolve(const Options& options) {
   if (!embed.empty()) lines.encoding = embed == "mean" ? Encoding::mean : Encoding::first;
   if (tokens) lines.form = LineForm::tokens;
   if (ids) lines.form = LineForm::ids;
-  lines.list = options.given("nbest");
+  lines.list = options.given("nbest") || options.given("alternatives");
   if (!phrases.empty()) translator.search.constraints = true;
   if (lines.perplexity || !target.empty()) translator.search.forced_target = lines.scores = true;
   if (lines.split > 0 && lines.list)

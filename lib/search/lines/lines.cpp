@@ -111,7 +111,8 @@ int64_t parse_prefix(std::string_view text, const LineOptions& options,
   const int64_t tokens = int64_t(source.prefix.size()), max = translator.max_source();
   if (tokens > max)
     source.prefix.resize(size_t(max));
-  else if (tokens > 0 && options.form == LineForm::text && translator.rules().texts())
+  else if (tokens > 0 && options.form == LineForm::text && translator.rules().texts() &&
+           translator.options().search.alternatives == 0)
     open_prefix(text, *translator.rules().texts(), source);
   return tokens;
 }

@@ -62,6 +62,33 @@ BOOST_AUTO_TEST_CASE(groups_by_hand) {
   BOOST_TEST(std::abs(found[2].log_p - std::log(0.2)) < 1e-6);  // the model's, without the cost
 }
 
+// An alternative for each first token, with what a beam then finds.
+BOOST_AUTO_TEST_CASE(alternatives) {
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    const Model model = random_model(seed, 5);
+    SearchOptions plain = with(4, 0, 0), o = plain;
+    plain.alpha = o.alpha = 0;
+    o.alternatives = 3;
+    o.check();
+    BOOST_TEST(o.beam == 12);
+    const auto found = diverse(model, o, 7);
+    BOOST_REQUIRE(found.size() == 3);
+    std::set<int> first;
+    for (const auto& h : found) first.insert(h.ids.empty() ? -1 : h.ids.front());
+    BOOST_TEST(first.size() == 3);
+    for (const auto& h : found) {
+      if (h.ids.empty()) continue;
+      const Model begun = [&](const Ids& prefix) {
+        Ids all = {h.ids.front()};
+        all.insert(all.end(), prefix.begin(), prefix.end());
+        return model(all);
+      };
+      const Ids rest(h.ids.begin() + 1, h.ids.end());
+      BOOST_TEST((rest == beam_search(begun, plain, 6).front().ids));
+    }
+  }
+}
+
 // Outputs are real, with their exact scores, distinct, and best first.
 BOOST_AUTO_TEST_CASE(scores_stay_those_of_the_model) {
   size_t distinct = 0, plain = 0;
