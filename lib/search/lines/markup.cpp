@@ -146,6 +146,7 @@ Markup::Line Markup::take(std::string_view line, std::span<const std::string> st
       for (; stand_in.empty() && next < stand_ins.size(); ++next)
         if (line.find(stand_ins[next]) == line.npos) stand_in = stand_ins[next];
       if (!stand_in.empty()) part.role = Role::word;
+      out.lacks_stand_ins = out.lacks_stand_ins || stand_in.empty();
       part.stand_in = stand_in;
       part.in_order = printf_ && takes_next_argument(text);
       out.text += stand_in;

@@ -33,8 +33,9 @@ class Markup {
   struct Line {
     std::string text;  // without the parts
     std::vector<Part> parts;
-    int64_t tokens = 0;    // of the text, which the caller sets
-    bool special = false;  // html: the text has < or & that belong to no part
+    int64_t tokens = 0;            // of the text, which the caller sets
+    bool lacks_stand_ins = false;  // a part that counts as a word has none
+    bool special = false;          // html: the text has < or & that belong to no part
   };
   // A token of the output: the bytes of its text, and the token of the source that it is aligned
   // to; -1: none.
@@ -51,6 +52,9 @@ class Markup {
   // The line without its parts. Different parts that are words get different stand-ins, as long as
   // there are any that the line does not contain; further ones are taken out like tags.
   Line take(std::string_view line, std::span<const std::string> stand_ins) const;
+  // Whether the place of a part depends on the alignment: not that of a word whose stand-in the
+  // output has, nor what begins, ends or encloses the line.
+  bool needs_alignment(const Line& line, std::string_view output) const;
   // The output with the parts of the line. `tokens` are those of the output, in order.
   std::string put_back(const Line& line, std::string_view output,
                        std::span<const Token> tokens) const;

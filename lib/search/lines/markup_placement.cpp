@@ -272,6 +272,22 @@ class Markup::Placement {
   std::string out_;
 };
 
+bool Markup::needs_alignment(const Line& line, std::string_view output) const {
+  std::map<std::string, size_t> words;
+  for (const Part& part : line.parts) {
+    const bool first = part.token <= 0, last = part.token >= line.tokens;
+    if (part.role == Role::word)
+      ++words[part.stand_in];
+    else if (part.role == Role::open && !(first && line.parts[part.partner].token >= line.tokens))
+      return true;
+    else if (part.role == Role::alone && !first && !last)
+      return true;
+  }
+  return std::ranges::any_of(words, [&](const auto& word) {
+    return places_of_word(word.first, output).size() != word.second;
+  });
+}
+
 std::string Markup::put_back(const Line& line, std::string_view output,
                              std::span<const Token> tokens) const {
   std::vector<std::string> wanted;

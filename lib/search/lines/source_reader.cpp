@@ -81,9 +81,9 @@ void SourceReader::parse(Line& line, Source& source) {
 }
 
 Markup::Line SourceReader::take_markup(std::string_view text) {
-  if (options_.markup->parts_of(text).empty()) return options_.markup->take(text, {});
+  Markup::Line line = options_.markup->take(text, stand_ins_);
   const Vocabulary& vocabulary = translator_.models().source();
-  if (!std::exchange(knows_stand_ins_, true))
+  if (line.lacks_stand_ins && !std::exchange(knows_stand_ins_, true)) {
     stand_ins_ = find_stand_ins(frequent_words(vocabulary, 9), [&](const auto& texts) {
       std::vector<Source> sources(texts.size());
       for (size_t i = 0; i < texts.size(); ++i)
@@ -93,7 +93,8 @@ Markup::Line SourceReader::take_markup(std::string_view text) {
         outputs.push_back(target().decode(found.front().ids));
       return outputs;
     });
-  Markup::Line line = options_.markup->take(text, stand_ins_);
+    line = options_.markup->take(text, stand_ins_);
+  }
   std::vector<int> ids;
   for (Markup::Part& part : line.parts) {
     const std::string_view before = trimmed(std::string_view(line.text).substr(0, part.at));

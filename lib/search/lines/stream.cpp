@@ -101,9 +101,9 @@ class LineRequest : public TranslationRequest {
  private:
   void put_back(const Source& source, TokenHypothesis& h) const {
     const Vocabulary& vocabulary = f_.translator.models().target();
-    const bool aligns = f_.out.align && !line_.marked.parts.empty();
-    const std::string links = aligns ? f_.out.align(source, h) : "";
     const std::string text = vocabulary.decode(h.ids);
+    const bool aligns = f_.out.align && f_.options.markup->needs_alignment(line_.marked, text);
+    const std::string links = aligns ? f_.out.align(source, h) : "";
     h.text = f_.options.markup->put_back(line_.marked, text, aligned(vocabulary, source, h, links));
   }
 

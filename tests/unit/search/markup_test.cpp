@@ -107,6 +107,23 @@ BOOST_AUTO_TEST_CASE(expressions_of_a_file) {
   refuses("\n", "has no regular expression");
 }
 
+BOOST_AUTO_TEST_CASE(what_needs_an_alignment) {
+  const Markup markup("html");
+  const auto needs = [&](const std::string& text, const std::string& output) {
+    Markup::Line line = markup.take(text, names);
+    line.tokens = int64_t(line.text.size());
+    for (Markup::Part& part : line.parts) part.token = int64_t(part.at);
+    return markup.needs_alignment(line, output);
+  };
+  BOOST_TEST(!needs("a house", "ein haus"));
+  BOOST_TEST(needs("<p>a <!-- x -->&amp; b</p>", "a & b"));
+  BOOST_TEST(!needs("<p>a &amp; b</p><br/>", "a & b"));
+  BOOST_TEST(needs("a &amp; b", "a und b"));
+  BOOST_TEST(needs("a &amp; b", "a & b & c"));
+  BOOST_TEST(needs("a <b>house</b>", "ein haus"));
+  BOOST_TEST(needs("a<br/>house", "ein haus"));
+}
+
 // Whatever the output and the alignment are, it has the parts of the line.
 BOOST_AUTO_TEST_CASE(every_part_once) {
   std::mt19937 random(1);
