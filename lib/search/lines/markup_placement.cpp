@@ -83,13 +83,8 @@ class Markup::Placement {
       const std::vector<size_t>& wanted = all;
       std::vector<size_t> places = places_of_word(stand_in, text_);
       // The places whose token is aligned to a part come first.
-      std::ranges::stable_partition(places, [&](size_t place) {
-        return std::ranges::any_of(tokens_, [&](const Token& t) {
-          return t.begin <= place && place < t.end && std::ranges::any_of(wanted, [&](size_t i) {
-                   return t.source >= line_.parts[i].token && t.source < line_.parts[i].token + 2;
-                 });
-        });
-      });
+      std::stable_partition(places.begin(), places.end(),
+                            [&](size_t place) { return is_aligned(place, wanted); });
       const bool character = !is_letter_or_digit(first_code_point(stand_in));
       const size_t kept = std::min(places.size(), wanted.size());
       std::sort(places.begin(), places.begin() + ptrdiff_t(kept));
