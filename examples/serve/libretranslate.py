@@ -13,7 +13,8 @@ cli.add_argument("--seconds", type=int, default=30, help="limit to read, transla
 cli.add_argument("--connections", type=int, default=64, help="limit at a time (64)")
 cli.add_argument("options", nargs="*", help=argparse.SUPPRESS)
 args = cli.parse_args()
-decoders, connections = {}, set()
+decoders, of_html, connections = {}, {}, set()
+starting = asyncio.Lock()
 
 
 class Refused(Exception):
@@ -44,8 +45,8 @@ async def answer(path, fields):
                 for code in dict.fromkeys(code for pair in decoders for code in pair)]
     if not isinstance(fields, dict) or not fields.keys() >= {"q", "source", "target"}:
         raise ValueError("q, source and target are needed, and Content-Length")
-    if fields.get("format", "text") != "text":
-        raise ValueError("the only format is text")
+    if fields.get("format", "text") not in ("text", "html"):
+        raise ValueError("format must be text or html")
     texts = fields["q"] if isinstance(fields["q"], list) else [fields["q"]]
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("q must be a string or a list of strings")
@@ -55,11 +56,25 @@ async def answer(path, fields):
     number = str(fields.get("alternatives", 0))
     if not number.isdecimal():
         raise ValueError("alternatives must be a number of 0 or more")
-    ranked = await decoders[pair].ranked(texts, int(number))
+    decoder = decoders[pair] if fields.get("format") != "html" else await html_decoder(pair)
+    ranked = await decoder.ranked(texts, int(number))
     result = {"translatedText": [found[0] for found in ranked]}
     if int(number) > 0:
         result["alternatives"] = [found[1:] for found in ranked]
     return result if isinstance(fields["q"], list) else {key: result[key][0] for key in result}
+
+
+async def html_decoder(pair):
+    """A second tx-decode, from the first request with format html on."""
+    async with starting:
+        if pair not in of_html:
+            path = next(path for *languages, path in args.model if tuple(languages) == pair)
+            options = ["-m", path, "--markup", "html", *args.options]
+            try:
+                of_html[pair] = await TxDecode.start(options, args.seconds)
+            except SystemExit as error:  # the options exclude --markup
+                raise ValueError(str(error)) from None
+    return of_html[pair]
 
 
 async def send(reader, writer, status, content):

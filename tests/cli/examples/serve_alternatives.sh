@@ -63,6 +63,11 @@ for line, texts in (('<seg id="1">x', wanted[3]), ("BZh91AY&SY", wanted[4])):
             continue
         break
     check(got, {"translatedText": texts[0]})
+for q in ("w9", ["w9", "w5 w6"]):  # the second request finds the tx-decode of the first
+    tagged = [f"<p>{text}</p>" for text in ([q] if isinstance(q, str) else q)]
+    best = [f"<p>{outputs[0]}</p>" for outputs in (wanted[1], wanted[0])]
+    check(ask(tagged, format="html"), {"translatedText": best[:len(tagged)]})
+check(ask("w9", format="pdf"), (400, "format must be text or html"))
 END
   [ "$(grep -c 'ended with status' service.log)" = 2 ] || fail "$(cat service.log)"
   kill $service
