@@ -58,10 +58,12 @@ function correct(what, m, done, i, next_one, p, last) {
     holm[next_one, what] = last = p
   }
 }
+function figure(x, digits) { return sprintf(x > 1e5 ? "%.1e" : "%." digits "f", x) }
 function shown(p) { return p == "none" ? "" : p < 0.001 ? "< 0.001" : sprintf("%.3f", p) }
 function show(i, what, digits) {
   if (i == base) return "| | |"
-  return sprintf("%+.*f | %s | %s |", digits, mean(names[i], what) - mean(names[base], what),
+  p = mean(names[i], what) - mean(names[base], what)
+  return sprintf("%s%s | %s | %s |", p < 0 ? "" : "+", figure(p, digits),
                  shown(value[i, what]), shown(value[i, what] == "none" ? "none" : holm[i, what]))
 }
 END {
@@ -74,6 +76,6 @@ END {
   print "| model | seeds | perplexity | difference | p | p Holm | BLEU | difference | p | p Holm |"
   print "|---|---|---|---|---|---|---|---|---|---|"
   for (i = 1; i <= models; i++)
-    printf "| %s | %d | %.2f | %s %.1f | %s\n", names[i], n[names[i], 1], mean(names[i], 1),
+    printf "| %s | %d | %s | %s %.1f | %s\n", names[i], n[names[i], 1], figure(mean(names[i], 1), 2),
       show(i, 1, 2), mean(names[i], 2), show(i, 2, 1)
 }
