@@ -57,8 +57,6 @@ class Markup::Placement {
   }
 
   std::string write() {
-    std::vector<size_t> all(line_.parts.size());
-    for (size_t i = 0; i < all.size(); ++i) all[i] = i;
     write_parts(0, line_.parts.size(), {0, text_.size()}, 0, line_.tokens);
     while (out_.ends_with(' ')) out_.pop_back();
     return std::move(out_);
@@ -73,14 +71,15 @@ class Markup::Placement {
     Range range;
   };
 
-  // Every part that is a word takes a place of its stand-in. Further places are left out: of
-  // characters, if they are special in HTML.
+  // Every part that is a word takes a place of its stand-in. Further places are dropped, those of
+  // a single character by drop_others().
   void find_stand_ins() {
     std::map<std::string, std::vector<size_t>> parts;
     for (size_t i = 0; i < line_.parts.size(); ++i)
       if (line_.parts[i].role == Role::word) parts[line_.parts[i].stand_in].push_back(i);
-    for (const auto& [stand_in, all] : parts) {
-      const std::vector<size_t>& wanted = all;
+    for (const auto& same : parts) {
+      const std::string& stand_in = same.first;
+      const std::vector<size_t>& wanted = same.second;
       std::vector<size_t> places = places_of_word(stand_in, text_);
       // The places whose token is aligned to a part come first.
       std::stable_partition(places.begin(), places.end(),

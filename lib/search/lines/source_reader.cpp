@@ -35,7 +35,7 @@ std::string_view next_column(std::string_view& rest) {
   return column;
 }
 
-// The first lines of a vocabulary have the most frequent words.
+// The first words of a vocabulary, which are frequent, of ASCII letters and a token each.
 std::vector<std::string> frequent_words(const Vocabulary& vocabulary, size_t count) {
   std::vector<std::string> words;
   std::vector<int> ids;
