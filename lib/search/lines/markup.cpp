@@ -62,35 +62,37 @@ bool takes_next_argument(std::string_view part) {
   return part.front() == '%' && part != "%%" && part[1] != '(' && part.find('$') == part.npos;
 }
 
+std::string expression_of(const std::string& kind) {
+  if (kind == "html") return html_parts;
+  if (kind == "printf") return printf_parts;
+  if (kind == "icu") return icu_parts;
+  constexpr std::string_view sample = "Two old houses, and a bridge.";
+  TextReader file({kind});
+  std::string text, all;
+  while (file.next(text)) {
+    if (is_blank(text)) continue;
+    const std::string where = file.place(file.line_number());
+    size_t matched = 0;
+    Expression(text, false, where).each(sample, [&](std::string_view part, bool match) {
+      if (match) matched += part.size();
+    });
+    if (matched == sample.size()) throw DataError(where + ": " + shown(text) + " matches any text");
+    all += (all.empty() ? "(?:" : "|(?:") + text + ")";
+  }
+  if (all.empty()) throw DataError(kind + " has no regular expression");
+  return all;
+}
+
 }  // namespace
 
-Markup::Markup(const std::string& kind) : html_(kind == "html"), printf_(kind == "printf") {
-  std::string all;
-  if (kind == "html") all = html_parts;
-  if (kind == "printf") all = printf_parts;
-  if (kind == "icu") all = icu_parts;
-  if (all.empty()) {
-    TextReader file({kind});
-    std::string text;
-    while (file.next(text)) {
-      if (is_blank(text)) continue;
-      const std::string where = file.place(file.line_number());
-      const Expression one(text, false, where);
-      for (const std::string& any : {std::string(), std::string("Two old houses, and a bridge.")})
-        one.each("x" + any, [&](std::string_view part, bool match) {
-          if (match && part.size() == any.size() + 1)
-            throw DataError(where + ": " + shown(text) + " matches any text");
-        });
-      all += (all.empty() ? "(?:" : "|(?:") + text + ")";
-    }
-    if (all.empty()) throw DataError(kind + " has no regular expression");
-  }
-  expressions_.emplace_back(all + "|" + addresses, false, "--markup " + kind);
-}
+Markup::Markup(const std::string& kind)
+    : html_(kind == "html"),
+      printf_(kind == "printf"),
+      expression_(expression_of(kind) + "|" + addresses, false, "--markup " + kind) {}
 
 std::vector<std::string> Markup::parts_of(std::string_view text) const {
   std::vector<std::string> parts;
-  expressions_.front().each(text, [&](std::string_view part, bool match) {
+  expression_.each(text, [&](std::string_view part, bool match) {
     if (match) parts.emplace_back(part);
   });
   std::sort(parts.begin(), parts.end());
@@ -106,7 +108,7 @@ Markup::Line Markup::take(std::string_view line, std::span<const std::string> st
   const auto gap_after = [&](size_t at) {
     return at == line.size() || is_white_space(first_code_point(line.substr(at)));
   };
-  expressions_.front().each(line, [&](std::string_view text, bool match) {
+  expression_.each(line, [&](std::string_view text, bool match) {
     read += text.size();
     if (!match) {
       const bool joins = !out.parts.empty() && out.parts.back().role != Role::word &&

@@ -55,7 +55,8 @@ class Markup {
   // Whether the place of a part depends on the alignment: not that of a word whose stand-in the
   // output has, nor what begins, ends or encloses the line.
   bool needs_alignment(const Line& line, std::string_view output) const;
-  // The output with the parts of the line. `tokens` are those of the output, in order.
+  // The output with the parts of the line. `tokens` are those of the output, in order; none unless
+  // needs_alignment().
   std::string put_back(const Line& line, std::string_view output,
                        std::span<const Token> tokens) const;
   // All parts of a text, sorted: those of a line and of its translation are the same.
@@ -64,7 +65,7 @@ class Markup {
  private:
   class Placement;
   bool html_ = false, printf_ = false;
-  std::vector<Expression> expressions_;  // one
+  Expression expression_;
 };
 
 // Whether a word goes on across text[at].

@@ -112,7 +112,7 @@ class Markup::Placement {
     for (size_t i = 0; i < text.size(); ++i)
       if (dropped_[i]) text[i] = ' ';
     size_t at = 0;
-    markup.expressions_.front().each(text, [&](std::string_view part, bool match) {
+    markup.expression_.each(text, [&](std::string_view part, bool match) {
       if (match) std::fill_n(dropped_.begin() + ptrdiff_t(at), part.size(), true);
       at += part.size();
     });

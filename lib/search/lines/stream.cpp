@@ -102,9 +102,10 @@ class LineRequest : public TranslationRequest {
   void put_back(const Source& source, TokenHypothesis& h) const {
     const Vocabulary& vocabulary = f_.translator.models().target();
     const std::string text = vocabulary.decode(h.ids);
-    const bool aligns = f_.out.align && f_.options.markup->needs_alignment(line_.marked, text);
-    const std::string links = aligns ? f_.out.align(source, h) : "";
-    h.text = f_.options.markup->put_back(line_.marked, text, aligned(vocabulary, source, h, links));
+    std::vector<Markup::Token> tokens;
+    if (f_.options.markup->needs_alignment(line_.marked, text))
+      tokens = aligned(vocabulary, source, h, f_.out.align ? f_.out.align(source, h) : "");
+    h.text = f_.options.markup->put_back(line_.marked, text, tokens);
   }
 
   Formatter& f_;

@@ -96,6 +96,7 @@ BOOST_AUTO_TEST_CASE(stand_ins) {
 BOOST_AUTO_TEST_CASE(expressions_of_a_file) {
   const Markup terms = file_of("ACME-[0-9]+\n\nKubernetes\n");
   BOOST_TEST(translate(terms, "use ACME-42 now", "nutze jetzt", {0, 2}) == "nutze ACME-42 jetzt");
+  BOOST_TEST(file_of("x\n[0-9]*").take("a x 10", names).text == "a Anna 17");
   const auto refuses = [](const std::string& expressions, const std::string& message) {
     BOOST_CHECK_EXCEPTION(file_of(expressions), DataError, [&](const DataError& e) {
       return std::string(e.what()).find(message) != std::string::npos;
