@@ -33,7 +33,7 @@ void decode(const tx::DecodeOptions& s, const tx::OutputAlignments& alignments,
     if (!s.vectors.empty())
       vectors = std::make_unique<tx::VectorFile>(s.vectors, translator.models());
     tx::OutputAlignments::Align markup;
-    if (s.lines.markup) markup = tx::OutputAlignments::for_markup(translator);
+    if (s.lines.markup || s.lines.glossary) markup = tx::OutputAlignments::for_markup(translator);
     tx::translate_stream(in, translator, s.lines,
                          {out, status.get(), &progress, risk.rank(translator), aligner, markup,
                           &scored, vectors.get()},

@@ -21,6 +21,7 @@ struct Source {
   std::vector<int> prefix = {};
   std::string rest = {};
   int64_t rest_tokens = 0;
+  bool ends_word = false;  // what follows them does not continue their last word
   // With SearchOptions::constraints, the phrases that the output must contain; none is empty.
   std::vector<std::vector<int>> phrases = {};
   std::string gap = {};  // of a part of a line, the white space between the previous part and it

@@ -144,6 +144,10 @@ void TranslationQueue::work_loop() {
 // Waits for a job; closes the open window when it is due(). False at the end.
 bool TranslationQueue::next_job(std::unique_lock<std::mutex>& guard, Job& job) {
   while (jobs_.empty()) {
+    if (!again_.empty() && !stop_) {
+      add_job_of_again();
+      continue;
+    }
     if (stop_ || (closed_ && !open_ && closing_ == 0)) return false;
     if (open_ && (closed_ || Clock::now() >= due())) {
       close_window(guard);
@@ -186,6 +190,18 @@ void TranslationQueue::close_window(std::unique_lock<std::mutex>& guard) {
   guard.lock();
 }
 
+// Sources of one window, shared with the workers that wait.
+void TranslationQueue::add_job_of_again() {
+  Window* const window = again_.front().first;
+  const size_t share = again_.size() / size_t(idle_ + 1) + 1;
+  Job job{window, {}};
+  while (!again_.empty() && again_.front().first == window && job.sources.size() < share) {
+    job.sources.push_back(again_.front().second);
+    again_.pop_front();
+  }
+  jobs_.push_back(std::move(job));
+}
+
 // Stores the translation of a source; the last one of a request finishes the request.
 void TranslationQueue::found(Window& window, size_t source, Translation translation) {
   Entry& entry = window.entries[window.entry_of[source]];
@@ -194,10 +210,12 @@ void TranslationQueue::found(Window& window, size_t source, Translation translat
     entry.found[source - entry.first_source] = std::move(translation);
     if (--entry.missing > 0) return;
   }
-  const std::span<const Source> parts(&window.sources[entry.first_source], entry.found.size());
-  entry.request->finish(parts, std::move(entry.found));
+  const std::span<Source> parts(&window.sources[entry.first_source], entry.found.size());
+  const std::vector<size_t> again = entry.request->finish(parts, entry.found);
   const std::lock_guard guard(lock_);
-  entry.finished = true;
+  entry.missing = again.size();
+  entry.finished = again.empty();
+  for (const size_t part : again) again_.emplace_back(&window, entry.first_source + part);
   changed_.notify_all();
 }
 

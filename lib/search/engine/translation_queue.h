@@ -21,8 +21,9 @@ namespace tx {
 class TranslationRequest {
  public:
   virtual ~TranslationRequest() = default;
-  // The translations of its parts, in order. Called once, on any thread of the queue.
-  virtual void finish(std::span<const Source> parts, std::vector<Translation> found) = 0;
+  // The translations of its parts, in order. Returns the numbers of the parts that it has changed
+  // and that are to be translated again; none: it is finished. Called on any thread of the queue.
+  virtual std::vector<size_t> finish(std::span<Source> parts, std::vector<Translation>& found) = 0;
 };
 
 class TranslationQueue {
@@ -69,6 +70,7 @@ class TranslationQueue {
   bool next_job(std::unique_lock<std::mutex>& guard, Job& job);
   Clock::time_point due() const;
   void close_window(std::unique_lock<std::mutex>& guard);
+  void add_job_of_again();
   void found(Window& window, size_t source, Translation translation);
   bool is_finished() const;
 
@@ -79,6 +81,7 @@ class TranslationQueue {
   std::condition_variable changed_;
   std::deque<std::unique_ptr<Window>> windows_;  // in order; the last may be open
   std::deque<Job> jobs_;
+  std::deque<std::pair<Window*, size_t>> again_;  // sources, translated when there is no job
   size_t taken_ = 0;  // requests of the first window that take() has returned
   int running_ = 0;   // jobs in progress
   int idle_ = 0;      // workers that wait

@@ -148,6 +148,15 @@ void DecodeOptions::describe_forced_output(Options& options) {
       .input()
       .needs(translating)
       .excludes({"--tgt", "--sample", "--diversity", "--constraints"});
+  options
+      .add("--glossary", glossary, "FILE", "translate terms as FILE says",
+           "A line is TERM, a tab, TRANSLATION and maybe a tab and a text that the line must "
+           "contain; | separates forms of the translation of which the output needs one.")
+      .input()
+      .needs(translating)
+      .excludes({"--tgt", "--sample", "--diversity", "--alternatives", "--prefix", "--constraints",
+                 "--constraints-file", "--pieces", "--ids", "--perplexity", "--check-invariance",
+                 "--compare"});
 }
 
 void DecodeOptions::describe_checks(Options& options) {
@@ -260,6 +269,10 @@ void DecodeOptions::resolve(const Options& options) {
         "known only at the end");
   lines.stops = translator.search.stops;
   if (!markup.empty()) lines.markup = std::make_shared<Markup>(markup);
+  if (!glossary.empty()) {
+    lines.glossary = std::make_shared<Terminology>(glossary);
+    translator.search.prefix = true;  // of second translations
+  }
   if (!embed.empty()) lines.encoding = embed == "mean" ? Encoding::mean : Encoding::first;
   if (tokens) lines.form = LineForm::tokens;
   if (ids) lines.form = LineForm::ids;

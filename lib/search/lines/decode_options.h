@@ -14,6 +14,7 @@ struct DecodeOptions {
   std::string target;              // file of translations to score
   std::string phrases;             // file: line n has the phrases required in output n
   std::string markup;              // html, printf, icu or a file; "": plain text
+  std::string glossary;            // file of terms and their translations; "": none
   std::string status;              // file or descriptor for a record per line
   std::string compare;             // model whose translations are compared with those of -m
   Named<Precision> compare_precision = Precision::automatic;

@@ -7,6 +7,7 @@
 #include "lib/base/log.h"
 #include "lib/search/engine/translator.h"
 #include "lib/search/lines/markup.h"
+#include "lib/search/lines/terminology.h"
 #include "lib/text/corpus.h"
 
 namespace tx {
@@ -21,8 +22,9 @@ struct LineOptions {
   bool json = false;                     // a JSON object per line instead of columns
   int latency_ms = 0;                    // maximum wait to fill a batch; 0: about 1 ms
   std::shared_ptr<const Markup> markup;  // null: lines are plain text
-  int split = 0;                         // split longer lines into sentences, in tokens; 0: never
-  Encoding encoding = Encoding::masks;   // models of kind encoder
+  std::shared_ptr<const Terminology> glossary;  // null: none
+  int split = 0;                        // split longer lines into sentences, in tokens; 0: never
+  Encoding encoding = Encoding::masks;  // models of kind encoder
   // Without a second text, a line is a text to score or, for an encoder-decoder, SOURCE TAB TARGET.
   bool perplexity = false;
   // Language models.
@@ -39,7 +41,9 @@ struct Line {
   bool cut = false;      // only its first tokens are used; of a prompt, its last
   std::string prompt;    // of a language model, as text
   Markup::Line marked;   // with LineOptions::markup: the parts that go back into the output
-  std::string unknown;   // the first text that has no token but <unk>: a word or character
+  std::vector<std::vector<Terminology::Term>> terms;  // with LineOptions::glossary, of each part
+  bool lacks_terms = false;                           // the output lacks one of them
+  std::string unknown;  // the first text that has no token but <unk>: a word or character
   // A pair that training drops, so that --perplexity does: one side is empty, or one was cut.
   bool dropped = false;
 };

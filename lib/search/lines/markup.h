@@ -68,6 +68,7 @@ class Markup {
   Expression expression_;
 };
 
+bool is_letter_or_digit(char32_t c);
 // Whether a word goes on across text[at].
 bool is_inside_word(std::string_view text, size_t at);
 // The places of a word in a text: not within other words, but with further letters behind it.

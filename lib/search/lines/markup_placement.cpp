@@ -7,16 +7,13 @@
 #include "lib/search/lines/markup.h"
 
 namespace tx {
-namespace {
 
 bool is_letter_or_digit(char32_t c) {
   return !is_white_space(c) &&
          (class_of(c) == CharacterClass::other || class_of(c) == CharacterClass::number);
 }
 // Scripts that write words without spaces between them.
-bool stands_alone(char32_t c) { return c >= 0x2E80 && c < 0xAC00; }
-
-}  // namespace
+static bool stands_alone(char32_t c) { return c >= 0x2E80 && c < 0xAC00; }
 
 bool is_inside_word(std::string_view text, size_t at) {
   if (at == 0 || at >= text.size()) return false;

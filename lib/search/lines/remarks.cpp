@@ -69,7 +69,8 @@ std::vector<std::string> states_of(const Line& line, const Source& source,
   if (!source.target.empty() || models.kind() == ModelKind::encoder) return out;
   size_t required = 0;
   for (const std::vector<int>& phrase : source.phrases) required += phrase.size();
-  if (rules.fulfilled({best.ids, 0, &source}) < int64_t(required)) out.push_back("unmet");
+  if (line.lacks_terms || rules.fulfilled({best.ids, 0, &source}) < int64_t(required))
+    out.push_back("unmet");
   if (has_loop(without_bytes(best.ids, models.target())) &&
       !has_loop(without_bytes(source.ids, models.source())))
     out.push_back("loop");
@@ -99,8 +100,8 @@ void Remarks::report(const Log& log) const {
   };
   log_count(maximum_, "cut at the maximum length (--max-extra)");
   log_count(unmet_,
-            "lacking phrases of --constraints or --constraints-file (a larger --max-extra "
-            "or --beam may help)");
+            "lacking phrases of --constraints, --constraints-file or --glossary (a larger "
+            "--max-extra or --beam may help)");
   log_count(loop_, "with a loop (--no-repeat blocks repeated n-grams)");
   log_count(copy_, "ending in the last words of the source, perhaps not translated");
 }

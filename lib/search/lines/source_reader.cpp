@@ -53,13 +53,15 @@ std::vector<std::string> frequent_words(const Vocabulary& vocabulary, size_t cou
 
 void SourceReader::parse(Line& line, Source& source) {
   std::string_view rest = text_;
-  const bool phrases = search().constraints && !in_.other(), columns = search().prefix || phrases;
+  const bool phrases = search().constraints && !in_.other();
+  const bool columns = (search().prefix && !options_.glossary) || phrases;
   std::string_view text = columns ? next_column(rest) : text_;
   Markup::Line marked;
   if (options_.markup) text = (marked = take_markup(text)).text;
   line = parse_line(text, options_, translator_, source.ids);
   line.marked = std::move(marked);
   line.marked.tokens = int64_t(source.ids.size());
+  if (options_.glossary) line.terms = {terms_of(text)};
   if (options_.form == LineForm::text && !search().forced_target)
     open_prompt(text, translator_, source);
   if (line.cut && !splits(line)) warn_of_cut(line);
@@ -78,6 +80,10 @@ void SourceReader::parse(Line& line, Source& source) {
   source.rest.clear();
   source.rest_tokens = 0;
   source.phrases.clear();
+}
+
+std::vector<Terminology::Term> SourceReader::terms_of(std::string_view text) const {
+  return options_.glossary->terms_of(text, translator_.models().source(), target());
 }
 
 Markup::Line SourceReader::take_markup(std::string_view text) {
@@ -221,6 +227,7 @@ void SourceReader::split(Line& line, std::vector<Source>& parts) {
   const auto sentences = split_sentences(std::string_view(text_).substr(begin));
   line.cut = false;
   parts.assign(sentences.size(), {});
+  line.terms.clear();
   const char* end = sentences.front().data();
   for (size_t i = 0; i < sentences.size(); ++i) {
     const std::string_view sentence = sentences[i];
@@ -229,6 +236,8 @@ void SourceReader::split(Line& line, std::vector<Source>& parts) {
     parts[i].gap.assign(end, sentence.data());
     end = sentence.data() + sentence.size();
     line.cut = line.cut || part.cut;
+    if (options_.glossary && !part.blank)
+      line.terms.push_back(terms_of(tags + std::string(sentence)));
     if (part.cut) warn_of_cut(part);
   }
   std::erase_if(parts, [](const Source& part) { return part.ids.empty(); });

@@ -56,7 +56,11 @@ class LineRequest : public TranslationRequest {
   LineRequest(Formatter& f, const Line& line) : f_(f), line_(line) {}
 
   // `parts` has several elements if the line was split. Columns are computed for the last one.
-  void finish(std::span<const Source> parts, std::vector<Translation> found) override {
+  std::vector<size_t> finish(std::span<Source> parts, std::vector<Translation>& found) override {
+    if (f_.options.glossary) {
+      const std::vector<size_t> again = correct(parts, found);
+      if (!again.empty()) return again;
+    }
     const std::chrono::duration<double, std::milli> spent = Clock::now() - read_;
     const Source& source = parts.back();
     Translation translation = join_parts(found, f_.translator.options().search.alpha);
@@ -90,6 +94,7 @@ class LineRequest : public TranslationRequest {
     const std::lock_guard guard(f_.lock);
     f_.remarks.add(line_.number, states);
     if (f_.out.progress) f_.out.progress->add();
+    return {};
   }
 
   std::string text, status;
@@ -99,18 +104,53 @@ class LineRequest : public TranslationRequest {
   bool dropped() const { return line_.dropped; }
 
  private:
+  std::vector<Markup::Token> aligned_tokens(const Source& source, const TokenHypothesis& h) const {
+    return aligned(f_.translator.models().target(), source, h,
+                   f_.out.align ? f_.out.align(source, h) : "");
+  }
+
+  // Changes the parts whose outputs lack a term. A part is translated again at most twice as often
+  // as it has terms.
+  std::vector<size_t> correct(std::span<Source> parts, const std::vector<Translation>& found) {
+    std::vector<size_t> again;
+    attempts_.resize(parts.size());
+    kept_.resize(parts.size());
+    for (size_t i = 0; i < parts.size() && !line_.blank; ++i) {
+      const std::vector<Terminology::Term>& terms = line_.terms[i];
+      const TokenHypothesis& best = found[i].front();
+      const std::string output = f_.translator.models().target().decode(best.ids);
+      if (std::ranges::all_of(terms, [&](const auto& term) { return contains(output, term); }))
+        continue;
+      std::string next;
+      if (attempts_[i]++ < 2 * terms.size())
+        next = corrected_prefix(output, terms, aligned_tokens(parts[i], best), kept_[i]);
+      if (next.empty()) {
+        line_.lacks_terms = true;
+        continue;
+      }
+      Source& source = parts[i];
+      source.rest.clear();
+      source.rest_tokens = 0;
+      parse_prefix(next, f_.options, f_.translator, source);
+      source.ends_word = true;
+      kept_[i] = next.size();
+      again.push_back(i);
+    }
+    return again;
+  }
+
   void put_back(const Source& source, TokenHypothesis& h) const {
-    const Vocabulary& vocabulary = f_.translator.models().target();
-    const std::string text = vocabulary.decode(h.ids);
+    const std::string text = f_.translator.models().target().decode(h.ids);
     std::vector<Markup::Token> tokens;
-    if (f_.options.markup->needs_alignment(line_.marked, text))
-      tokens = aligned(vocabulary, source, h, f_.out.align ? f_.out.align(source, h) : "");
+    if (f_.options.markup->needs_alignment(line_.marked, text)) tokens = aligned_tokens(source, h);
     h.text = f_.options.markup->put_back(line_.marked, text, tokens);
   }
 
   Formatter& f_;
   Line line_;
   Clock::time_point read_ = Clock::now();
+  // With a glossary, of each part: how often it was translated again, and the forced bytes.
+  std::vector<size_t> attempts_, kept_;
 };
 
 // Puts lines into the queue, on its own thread. After an input error the lines before are written.

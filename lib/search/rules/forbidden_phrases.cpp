@@ -15,13 +15,6 @@ bool of_script_without_spaces(char32_t c) {
   return std::ranges::any_of(ranges, [&](auto r) { return c >= r.first && c <= r.second; });
 }
 
-// Whether words end before and after this character.
-bool is_boundary(char32_t c) {
-  const CharacterClass kind = class_of(c);
-  return kind == CharacterClass::punctuation || kind == CharacterClass::symbol ||
-         is_white_space(c) || of_script_without_spaces(c);
-}
-
 // The size of the text without an incomplete character at its end.
 size_t complete_size(std::string_view text) {
   if (text.empty()) return 0;
@@ -44,6 +37,12 @@ void append_spaced(std::string& text, std::string_view more) {
 constexpr std::string_view joiner = "@@";
 
 }  // namespace
+
+bool is_boundary(char32_t c) {
+  const CharacterClass kind = class_of(c);
+  return kind == CharacterClass::punctuation || kind == CharacterClass::symbol ||
+         is_white_space(c) || of_script_without_spaces(c);
+}
 
 std::string text_of(const Vocabulary& vocabulary, int id) {
   std::string text;

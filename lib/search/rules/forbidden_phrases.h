@@ -13,6 +13,8 @@ namespace tx {
 // What a token adds to a text, with ASCII white space as one space. A word of a list ends with a
 // space, unless it ends in "@@" (subword-nmt).
 std::string text_of(const Vocabulary& vocabulary, int id);
+// Whether words end before and after this character: marks, white space, scripts without spaces.
+bool is_boundary(char32_t c);
 // Whether boundaries of words lie on both sides of text[begin, end): the ends of the text, and
 // characters that are no letter, digit or mark, or of a script without spaces.
 bool is_whole(std::string_view text, size_t begin, size_t end);

@@ -104,6 +104,23 @@ int64_t RequiredPhrases::fulfilled(const OpenOutput& output) const {
   return int64_t(whole + begun);
 }
 
+CompletePrefix::CompletePrefix(const Vocabulary& vocabulary) {
+  for (int id = 0; id < vocabulary.size(); ++id) bytes_.push_back(vocabulary.token_bytes(id));
+}
+
+bool CompletePrefix::allows(const OpenOutput& output, int token) const {
+  if (!output.source || !output.source->ends_word || token == Vocabulary::eos) return true;
+  const size_t rest = output.source->rest.size();
+  size_t at = output.source->prefix.size(), used = 0;
+  while (at < output.tokens.size() && used < rest)
+    used += bytes_[size_t(output.tokens[at++])].size();
+  if (at != output.tokens.size() || used > rest) return true;
+  const std::string_view bytes = bytes_[size_t(token)];
+  if (bytes.size() <= rest - used) return true;
+  const std::string_view more = bytes.substr(rest - used);
+  return count_invalid_utf8(more) == 0 && is_boundary(first_code_point(more));
+}
+
 std::vector<int16_t> byte_values(const Vocabulary& vocabulary) {
   std::vector<int16_t> values(size_t(vocabulary.size()), -1);
   for (int byte = 0; byte < 256; ++byte) {
@@ -170,6 +187,7 @@ Rules make_rules(const SearchOptions& options, const Vocabulary& vocabulary) {
   Rules rules;
   if (options.prefix || options.continues)
     rules.begin_with(std::make_shared<TokenTexts>(vocabulary));
+  if (options.prefix) rules.add(std::make_shared<CompletePrefix>(vocabulary));
   const auto guard = std::make_shared<Utf8Guard>(vocabulary);
   if (guard->needed()) rules.add(guard);
   if (options.min_length > 0) rules.add(std::make_shared<MinimumLength>(options.min_length));

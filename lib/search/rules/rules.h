@@ -62,6 +62,16 @@ class RequiredPhrases : public Rule {
   std::vector<std::string> texts_;  // by token
 };
 
+// Source::ends_word.
+class CompletePrefix : public Rule {
+ public:
+  explicit CompletePrefix(const Vocabulary& vocabulary);
+  bool allows(const OpenOutput& output, int token) const override;
+
+ private:
+  std::vector<std::string> bytes_;  // by token
+};
+
 // Keeps outputs valid UTF-8 (Unicode, chapter 3, table 3-7) if the vocabulary has byte tokens.
 // After the first byte of a sequence only bytes that continue it are allowed, no other token and no
 // <eos>. A first byte is allowed only if its sequence fits into the tokens left.

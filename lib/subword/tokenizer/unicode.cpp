@@ -49,6 +49,10 @@ void append_lower(std::string& text, char32_t c) {
   }
 }
 
+void append_upper(std::string& text, char32_t c) {
+  append_code_point(text, char32_t(utf8proc_toupper(utf8proc_int32_t(c))));
+}
+
 bool is_mark(char32_t c) {
   return is_of(c, UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_MC, UTF8PROC_CATEGORY_ME);
 }

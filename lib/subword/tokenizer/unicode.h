@@ -11,8 +11,9 @@ enum class NormalForm { nfc, nfd, nfkc, nfkd };
 // Of valid UTF-8, in place.
 void to_normal_form(std::string& text, NormalForm form);
 
-// Appends its lower case, without the special cases of languages.
+// Append its lower or upper case, without the special cases of languages.
 void append_lower(std::string& text, char32_t c);
+void append_upper(std::string& text, char32_t c);
 
 bool is_mark(char32_t c);             // categories Mn, Mc, Me
 bool is_nonspacing_mark(char32_t c);  // Mn

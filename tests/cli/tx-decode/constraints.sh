@@ -64,7 +64,7 @@ expect_stdout_file out
 # Outputs that end before all phrases are counted and have the state unmet.
 printf 'w5\tw9 w10 w11 w12\nw6 w7\tw9\nw8\nw5\tw20 w21 w22\n' > in
 expect_status 0 tx-decode -m one --constraints --max-extra 1 --status records in
-expect_stderr_contains 'tx-decode: 2 outputs lacking phrases of --constraints or --constraints-file'
+expect_stderr_contains 'tx-decode: 2 outputs lacking phrases of --constraints, --constraints-file'
 expect_stderr_contains 'the first on line 1'
 [ "$(awk 'NR > 1 { print $2 ~ /unmet/ }' records | tr '\n' ' ')" = '1 0 0 1 ' ] || fail "$(cat records)"
 expect_status 0 tx-decode -q -m one --constraints --max-extra 1 in

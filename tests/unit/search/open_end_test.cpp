@@ -2,8 +2,10 @@
 #include "lib/search/lines/open_end.h"
 
 #include <boost/test/unit_test.hpp>
+#include <cctype>
 
 #include "lib/base/io.h"
+#include "lib/search/rules/rules.h"
 #include "lib/subword/mapped.h"
 #include "tests/support.h"
 #include "tests/unit/search/tiny_translator.h"
@@ -100,6 +102,31 @@ BOOST_AUTO_TEST_CASE(words_of_a_list_begin_with_the_text) {
   s = opened("w5 x", *v);  // no word begins so
   BOOST_TEST(s.prefix == (std::vector<int>{5, Vocabulary::unk}), each);
   BOOST_TEST(s.rest.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_word_that_ends_is_not_continued) {
+  const auto v = parse_vocabulary(train(sample_text()), "v");
+  const CompletePrefix rule(*v);
+  Source s = opened("the house", *v);
+  const std::vector<int> all = encoded(*v, "the house");
+  const std::vector<int> longer = encoded(*v, "the house is");
+  int refused = 0;
+  for (int id = 0; id < v->size(); ++id) {
+    const std::string bytes = v->token_bytes(id);
+    BOOST_TEST(rule.allows({all, 9, &s}, id));
+    s.ends_word = true;
+    const bool ends = id == Vocabulary::eos || bytes.starts_with(' ') || bytes.starts_with('.');
+    if (ends) BOOST_TEST(rule.allows({all, 9, &s}, id), bytes);
+    if (!bytes.empty() && std::isalpha(bytes[0])) {
+      BOOST_TEST(!rule.allows({all, 9, &s}, id), bytes);
+      ++refused;
+    }
+    BOOST_TEST(rule.allows({longer, 9, &s}, id));
+    if (bytes.starts_with(" house"))
+      BOOST_TEST(rule.allows({s.prefix, 9, &s}, id) == (bytes == " house"), bytes);
+    s.ends_word = false;
+  }
+  BOOST_TEST(refused > 20);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

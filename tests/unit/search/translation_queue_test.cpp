@@ -18,15 +18,21 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Numbered : TranslationRequest {
-  explicit Numbered(int number) : number(number) {}
-  void finish(std::span<const Source> parts, std::vector<Translation> found) override {
+  explicit Numbered(int number, int again = 0) : number(number), again(again) {}
+  std::vector<size_t> finish(std::span<Source> parts, std::vector<Translation>& found) override {
     if (number == fails) throw DataError("request " + std::to_string(number));
+    if (again-- > 0) {  // another of its parts each time
+      const size_t part = size_t(again) % parts.size();
+      parts[part].ids.push_back(parts[part].ids.front());
+      return {part};
+    }
     for (const Source& part : parts) ids.push_back(part.ids);
     for (const Translation& t : found) answers.push_back(exact(t));
     at = Clock::now();
+    return {};
   }
   static constexpr int fails = -1;
-  int number;
+  int number, again;
   std::vector<std::vector<int>> ids;
   std::vector<std::string> answers;
   Clock::time_point at;
@@ -66,6 +72,31 @@ BOOST_AUTO_TEST_CASE(requests_of_any_number_of_parts_come_back_in_order) {
   writer.join();
   BOOST_TEST(source == sources.size());
   BOOST_TEST(size_t(number) == requests);
+}
+
+BOOST_AUTO_TEST_CASE(parts_that_a_request_changes_are_translated_again) {
+  const Translator translator = tiny_translator(options_of(3, 100));
+  const std::vector<Source> sources = random_sources(200);
+  TranslationQueue queue(translator, 0);
+  std::thread writer([&] {
+    for (size_t i = 0; i + 1 < sources.size(); i += 2)
+      queue.put(std::make_unique<Numbered>(int(i), int(i) % 7), {sources[i], sources[i + 1]});
+    queue.close();
+  });
+  size_t number = 0;
+  for (; const auto request = take(queue); number += 2) {
+    BOOST_TEST(size_t(request->number) == number);
+    size_t longer = 0;
+    for (size_t k = 0; k < 2; ++k) {
+      const std::vector<int>& ids = request->ids[k];
+      longer += ids.size() - sources[number + k].ids.size();
+      const std::vector<Source> changed = {{ids, 1, {}}};
+      BOOST_TEST(request->answers[k] == exact(translator.translate(changed).front()));
+    }
+    BOOST_TEST(longer == number % 7);
+  }
+  writer.join();
+  BOOST_TEST(number == sources.size());
 }
 
 BOOST_AUTO_TEST_CASE(a_batch_waits_for_the_latency_unless_it_is_full_or_the_last) {
@@ -143,9 +174,10 @@ namespace {
 // finish() waits until the next request is finished.
 struct Waiting : TranslationRequest {
   Waiting(std::promise<void>* started, std::future<void>* until) : started(started), until(until) {}
-  void finish(std::span<const Source>, std::vector<Translation>) override {
+  std::vector<size_t> finish(std::span<Source>, std::vector<Translation>&) override {
     if (started) started->set_value();
     if (until) in_time = until->wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    return {};
   }
   std::promise<void>* started;
   std::future<void>* until;
