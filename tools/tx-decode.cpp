@@ -32,10 +32,10 @@ void decode(const tx::DecodeOptions& s, const tx::OutputAlignments& alignments,
     std::unique_ptr<tx::VectorFile> vectors;
     if (!s.vectors.empty())
       vectors = std::make_unique<tx::VectorFile>(s.vectors, translator.models());
-    tx::OutputAlignments::Align markup;
-    if (s.lines.markup || s.lines.glossary) markup = tx::OutputAlignments::for_markup(translator);
+    std::function<std::vector<int64_t>(const tx::Source&, const tx::TokenHypothesis&)> tokens;
+    if (s.lines.markup || s.lines.glossary) tokens = tx::OutputAlignments::of_tokens(translator);
     tx::translate_stream(in, translator, s.lines,
-                         {out, status.get(), &progress, risk.rank(translator), aligner, markup,
+                         {out, status.get(), &progress, risk.rank(translator), aligner, tokens,
                           &scored, vectors.get()},
                          log);
     if (vectors) vectors->close();

@@ -77,7 +77,8 @@ std::string links_of(const AttentionRecord& record, const Selection& selection,
   if (record.source.empty()) return "";
   const bool complete = record.target_ids.back() == Vocabulary::eos;
   const auto targets = int64_t(record.target.size()) - complete;
-  const int64_t first_row = selection.shift ? 1 : 0, columns = map.columns - 1;  // without </s>
+  const int64_t first_row = selection.shift ? 1 : 0;
+  const int64_t columns = map.columns - (record.source_ids.back() == Vocabulary::eos);
   std::vector<std::pair<int64_t, int64_t>> links;
   for (int64_t target = 0; target < targets && columns > 0; ++target) {
     const int64_t row = target + first_row;
@@ -138,19 +139,40 @@ Selection chosen_head(const Selection& candidates, const std::string& path,
 }
 
 Aligner::Aligner(Selection selection, const Translator& translator)
-    : selection_(std::move(selection)), recorders_([this, &translator] {
+    : selection_(std::move(selection)),
+      models_(translator.models()),
+      recorders_([this, &translator] {
         return std::make_unique<Recorder>(selection_, true, translator);
       }) {}
 
-std::string Aligner::links(int64_t line, const std::vector<int>& source,
-                           const std::vector<int>& target) {
-  if (target.empty()) return "";
+AttentionRecord Aligner::record(const Source& source, const TokenHypothesis& output) {
   Item item;
-  item.line = line;
-  item.source.ids = source;
-  item.target = target;
-  const AttentionRecord record = recorders_.lend()->record(item, 1);
+  item.line = source.line;
+  item.source.ids = source.ids;
+  item.target = output.ids;
+  if (output.complete) item.target.push_back(Vocabulary::eos);
+  if (item.target.empty()) return {};
+  return recorders_.lend()->record(item, 1);
+}
+
+std::string Aligner::links(const Source& source, const TokenHypothesis& output) {
+  const AttentionRecord record = this->record(source, output);
   return record.maps.empty() ? "" : links_of(record, selection_, record.maps[0][0][0]);
+}
+
+std::vector<int64_t> Aligner::sources(const Source& source, const TokenHypothesis& output) {
+  const AttentionRecord record = this->record(source, output);
+  if (record.maps.empty()) return {};
+  const AttentionMap& map = record.maps[0][0][0];
+  const int64_t first_row = record.target_ids.size() > output.ids.size() + output.complete;
+  const auto opening = int64_t(opening_tokens(models_.source()).size());
+  std::vector<int64_t> found;
+  for (int64_t i = 0; i < int64_t(output.ids.size()); ++i) {
+    const auto row = map.values.begin() + (first_row + i) * map.columns;
+    const auto begin = row + std::min(opening, int64_t(source.ids.size()) - 1);
+    found.push_back(std::max_element(begin, row + int64_t(source.ids.size())) - row);
+  }
+  return found;
 }
 
 void OutputAlignments::describe(Options& options) {
@@ -173,34 +195,26 @@ void OutputAlignments::check(const TranslatorOptions& translator) {
     throw UsageError("--alignments needs a single model: give one -m");
 }
 
-namespace {
-
-OutputAlignments::Align align_by(const Selection& selection, const Translator& translator) {
-  const auto aligner = std::make_shared<Aligner>(selection, translator);
-  return [aligner](const Source& source, const TokenHypothesis& hypothesis) {
-    std::vector<int> target = hypothesis.ids;
-    if (hypothesis.complete) target.push_back(Vocabulary::eos);
-    return aligner->links(source.line, source.ids, target);
-  };
-}
-
-}  // namespace
-
 OutputAlignments::Align OutputAlignments::column(const Translator& translator) const {
   if (unit_.empty()) return {};
   const ModelSet& models = translator.models();
   refuse_languages(models.vocabularies(), "--alignments", models.name());
   const ModelConfig& config = models.transformers().front()->config();
-  return align_by(selection_.resolve_aligned(config), translator);
+  const auto aligner = std::make_shared<Aligner>(selection_.resolve_aligned(config), translator);
+  return [aligner](const Source& source, const TokenHypothesis& output) {
+    return aligner->links(source, output);
+  };
 }
 
-OutputAlignments::Align OutputAlignments::for_markup(const Translator& translator) {
-  const ModelSet& models = translator.models();
-  if (models.transformers().size() > 1 || sets_language(models.vocabularies())) return {};
-  const ModelConfig& config = models.transformers().front()->config();
+std::function<std::vector<int64_t>(const Source&, const TokenHypothesis&)>
+OutputAlignments::of_tokens(const Translator& translator) {
+  const ModelConfig& config = translator.models().transformers().front()->config();
   SelectionOptions all;
   all.layers = "0-" + std::to_string(config.sides.back().layers - 1);
-  return align_by(all.resolve_aligned(config), translator);
+  const auto aligner = std::make_shared<Aligner>(all.resolve_aligned(config), translator);
+  return [aligner](const Source& source, const TokenHypothesis& output) {
+    return aligner->sources(source, output);
+  };
 }
 
 }  // namespace tx

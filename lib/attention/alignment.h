@@ -35,13 +35,16 @@ Selection chosen_head(const Selection& candidates, const std::string& path,
 // Aligns single translations; thread-safe.
 class Aligner {
  public:
-  // The selection has one map. Keeps a reference to the translator.
+  // The selection has one map. Keeps a reference to the translator, whose first model aligns.
   Aligner(Selection selection, const Translator& translator);
-  // source: without <eos>; target: the ids that the model predicts.
-  std::string links(int64_t line, const std::vector<int>& source, const std::vector<int>& target);
+  std::string links(const Source& source, const TokenHypothesis& output);
+  // The source token of the largest weight of each output token.
+  std::vector<int64_t> sources(const Source& source, const TokenHypothesis& output);
 
  private:
+  AttentionRecord record(const Source& source, const TokenHypothesis& output);
   Selection selection_;
+  const ModelSet& models_;
   Pool<Recorder> recorders_;
 };
 
@@ -54,9 +57,9 @@ class OutputAlignments {
   using Align = std::function<std::string(const Source&, const TokenHypothesis&)>;
   // Null without --alignments. UsageError: no such model.
   Align column(const Translator& translator) const;
-  // Between tokens, by all heads of all layers, for markup; null for an ensemble or if a language
-  // or another first token is set.
-  static Align for_markup(const Translator& translator);
+  // Aligner::sources(), by the mean of all heads of all layers: for markup and glossaries.
+  static std::function<std::vector<int64_t>(const Source&, const TokenHypothesis&)> of_tokens(
+      const Translator& translator);
 
  private:
   std::string unit_;  // "words" or "pieces"; "": none

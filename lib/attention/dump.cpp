@@ -32,10 +32,13 @@ AttentionRecord sentence_of(const Item& item, bool forced, const ModelSet& model
                     "even the end: " + models.name() + " forbids all of them");
   if (models.kind() == ModelKind::encoder_decoder &&
       models.transformers().front()->config().source_eos)
-    record.source_ids.push_back(Vocabulary::eos);
+    for (const int id : closing_tokens(models.source())) record.source_ids.push_back(id);
+  const int first = first_token(models.target());
+  if (first >= 0) record.target_ids = {first};
+  record.target_ids.insert(record.target_ids.end(), item.target.begin(), item.target.end());
   record.input_ids = {Vocabulary::bos};
-  record.input_ids.insert(record.input_ids.end(), item.target.begin(), item.target.end() - 1);
-  record.target_ids = item.target;
+  record.input_ids.insert(record.input_ids.end(), record.target_ids.begin(),
+                          record.target_ids.end() - 1);
   record.source = models.source().tokens(record.source_ids);
   record.input = models.target().tokens(record.input_ids);
   record.target = models.target().tokens(record.target_ids);

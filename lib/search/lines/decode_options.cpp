@@ -71,8 +71,8 @@ void DecodeOptions::describe_input(Options& options) {
            "FILE: what matches one of its regular expressions, one a line. An output has each part "
            "of its line once, with tags nested, where the alignment says.")
       .needs(translating)
-      .excludes({"--tgt", "--split", "--prefix", "--constraints", "--constraints-file", "--pieces",
-                 "--ids", "--perplexity", "--word-scores", "--alignments", "--check-invariance",
+      .excludes({"--tgt", "--prefix", "--constraints", "--constraints-file", "--pieces", "--ids",
+                 "--perplexity", "--word-scores", "--alignments", "--check-invariance",
                  "--compare"});
   options
       .add("--latency-ms", lines.latency_ms, "N", "wait up to N ms to fill a batch",

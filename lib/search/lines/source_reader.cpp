@@ -101,14 +101,15 @@ Markup::Line SourceReader::take_markup(std::string_view text) {
     });
     line = options_.markup->take(text, stand_ins_);
   }
-  std::vector<int> ids;
-  for (Markup::Part& part : line.parts) {
-    const std::string_view before = trimmed(std::string_view(line.text).substr(0, part.at));
-    ids.clear();
-    if (!before.empty()) vocabulary.encode(before, ids);
-    part.token = int64_t(ids.size());
-  }
+  for (Markup::Part& part : line.parts)
+    part.token = tokens_in(std::string_view(line.text).substr(0, part.at));
   return line;
+}
+
+int64_t SourceReader::tokens_in(std::string_view text) const {
+  std::vector<int> ids;
+  if (!is_blank(text)) translator_.models().source().encode(trimmed(text), ids);
+  return int64_t(ids.size());
 }
 
 void SourceReader::take_phrases(std::string_view columns, Source& source) {
@@ -222,13 +223,16 @@ bool SourceReader::next(Line& line, std::vector<Source>& parts) {
 }
 
 void SourceReader::split(Line& line, std::vector<Source>& parts) {
-  const size_t begin = skip_tags(translator_.models().source(), text_);
-  const std::string tags = text_.substr(0, begin);
-  const auto sentences = split_sentences(std::string_view(text_).substr(begin));
+  const std::string& text = options_.markup ? line.marked.text : text_;
+  const size_t begin = skip_tags(translator_.models().source(), text);
+  const std::string tags = text.substr(0, begin);
+  const auto sentences = split_sentences(std::string_view(text).substr(begin));
   line.cut = false;
   parts.assign(sentences.size(), {});
   line.terms.clear();
   const char* end = sentences.front().data();
+  size_t marked = 0;  // parts of markup whose tokens are counted
+  line.marked.tokens = 0;
   for (size_t i = 0; i < sentences.size(); ++i) {
     const std::string_view sentence = sentences[i];
     const Line part = parse_line(tags + std::string(sentence), options_, translator_, parts[i].ids);
@@ -239,6 +243,14 @@ void SourceReader::split(Line& line, std::vector<Source>& parts) {
     if (options_.glossary && !part.blank)
       line.terms.push_back(terms_of(tags + std::string(sentence)));
     if (part.cut) warn_of_cut(part);
+    for (; marked < line.marked.parts.size(); ++marked) {
+      Markup::Part& m = line.marked.parts[marked];
+      const auto at = ptrdiff_t(m.at) - (sentence.data() - text.data());
+      if (at > ptrdiff_t(sentence.size()) && i + 1 < sentences.size()) break;
+      m.token = line.marked.tokens +
+                (at > 0 ? tokens_in(tags + std::string(sentence.substr(0, size_t(at)))) : 0);
+    }
+    line.marked.tokens += int64_t(parts[i].ids.size());
   }
   std::erase_if(parts, [](const Source& part) { return part.ids.empty(); });
 }

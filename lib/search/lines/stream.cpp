@@ -30,27 +30,6 @@ struct Formatter {
   Remarks remarks;
 };
 
-// The tokens of an output, and what `links` aligns them to; without any, by their place.
-std::vector<Markup::Token> aligned(const Vocabulary& vocabulary, const Source& source,
-                                   const TokenHypothesis& h, const std::string& links) {
-  const std::span<const int> ids = h.ids;
-  std::vector<Markup::Token> tokens;
-  for (size_t i = 0, begin = 0; i < ids.size(); ++i) {
-    const size_t end = std::max(begin, vocabulary.decode(ids.first(i + 1)).size());
-    tokens.push_back(
-        {begin, end, links.empty() ? int64_t(i * source.ids.size() / ids.size()) : -1});
-    begin = end;
-  }
-  for (size_t at = 0; at < links.size(); ++at) {
-    const int64_t from = std::stoll(links.substr(at));
-    at = links.find('-', at) + 1;
-    const auto to = size_t(std::stoll(links.substr(at)));
-    if (to < tokens.size()) tokens[to].source = from;
-    at = std::min(links.find(' ', at), links.size());
-  }
-  return tokens;
-}
-
 class LineRequest : public TranslationRequest {
  public:
   LineRequest(Formatter& f, const Line& line) : f_(f), line_(line) {}
@@ -73,7 +52,7 @@ class LineRequest : public TranslationRequest {
     else if (!f_.translator.options().search.sample && !f_.translator.encodes())
       drop_repeated_texts(translation, models.target(), prompt, f_.options.stops);
     if (f_.options.markup)
-      for (TokenHypothesis& h : translation) put_back(source, h);
+      for (TokenHypothesis& h : translation) put_back(parts, found, h);
     std::vector<std::string> columns;
     if (f_.out.column)
       for (const TokenHypothesis& h : translation) columns.push_back(f_.out.column(source, h));
@@ -104,9 +83,18 @@ class LineRequest : public TranslationRequest {
   bool dropped() const { return line_.dropped; }
 
  private:
+  // The tokens of an output, and what they are aligned to.
   std::vector<Markup::Token> aligned_tokens(const Source& source, const TokenHypothesis& h) const {
-    return aligned(f_.translator.models().target(), source, h,
-                   f_.out.align ? f_.out.align(source, h) : "");
+    const std::span<const int> ids = h.ids;
+    const std::vector<int64_t> sources = f_.out.align(source, h);
+    std::vector<Markup::Token> tokens;
+    for (size_t i = 0, begin = 0; i < ids.size(); ++i) {
+      const std::string text = f_.translator.models().target().decode(ids.first(i + 1));
+      const size_t end = std::max(begin, text.size());
+      tokens.push_back({begin, end, sources[i]});
+      begin = end;
+    }
+    return tokens;
   }
 
   // Changes the parts whose outputs lack a term. A part is translated again at most twice as often
@@ -139,10 +127,25 @@ class LineRequest : public TranslationRequest {
     return again;
   }
 
-  void put_back(const Source& source, TokenHypothesis& h) const {
-    const std::string text = f_.translator.models().target().decode(h.ids);
+  // `found` are the translations of the parts, of which `h` is made.
+  void put_back(std::span<const Source> parts, const std::vector<Translation>& found,
+                TokenHypothesis& h) const {
+    const Vocabulary& vocabulary = f_.translator.models().target();
+    const std::string text = h.text.empty() ? vocabulary.decode(h.ids) : h.text;
     std::vector<Markup::Token> tokens;
-    if (f_.options.markup->needs_alignment(line_.marked, text)) tokens = aligned_tokens(source, h);
+    if (f_.options.markup->needs_alignment(line_.marked, text)) {
+      int64_t before = 0;
+      for (size_t i = 0; i < parts.size(); ++i) {
+        const TokenHypothesis& part = parts.size() > 1 ? found[i].front() : h;
+        size_t begin = 0;  // of its text
+        if (i > 0)
+          begin = join_texts(parts.first(i + 1), found, vocabulary).size() -
+                  vocabulary.decode(part.ids).size();
+        for (const Markup::Token& token : aligned_tokens(parts[i], part))
+          tokens.push_back({token.begin + begin, token.end + begin, token.source + before});
+        before += int64_t(parts[i].ids.size());
+      }
+    }
     h.text = f_.options.markup->put_back(line_.marked, text, tokens);
   }
 

@@ -49,9 +49,8 @@ struct StreamOutput {
   std::function<void(Translation&)> rank = {};
   // If set: returns a further column for each output. Called on several threads.
   std::function<std::string(const Source&, const TokenHypothesis&)> column = {};
-  // For markup and glossaries, the alignment of an output's tokens, "0-0 1-2"; null: as if
-  // monotone.
-  std::function<std::string(const Source&, const TokenHypothesis&)> align = {};
+  // For LineOptions::markup and glossary: the source token that each output token is aligned to.
+  std::function<std::vector<int64_t>(const Source&, const TokenHypothesis&)> align = {};
   ScoredText* scored = nullptr;   // if set: receives the sums, added in the order of the lines
   VectorFile* vectors = nullptr;  // if set: receives the outputs, instead of `lines`
 };

@@ -106,6 +106,11 @@ tx-decode -q -m m --target-language deu_Latn --source-language ace_Arab --scores
 tx-decode -q -m m --target-language deu_Latn --scores "$nllb/source" > from_stated
 cmp -s from_stated from_other && fail 'the source language changes nothing'
 tx-decode -q -m m --target-language deu_Latn "$nllb/source" > wanted
+# Tags go where the output, which begins with a set token, is aligned to.
+sed 's/.*/<p>&<\/p>/; s/ / <b\/>/' "$nllb/source" > tagged
+expect_status 0 tx-decode -q -m m --target-language deu_Latn --markup html tagged
+grep -o '<[^>]*>' tagged > parts
+grep -ao '<[^>]*>' "$TX_LAST/stdout" | cmp - parts || fail "$(last_stdout)"
 tx-bpe encode -m m < "$nllb/source" > cut
 grep -q '^eng_Latn ' cut || fail 'the language token is not first'
 tx-decode -q -m m --target-language deu_Latn --pieces cut > joined

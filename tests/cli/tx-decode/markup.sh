@@ -45,5 +45,18 @@ expect_stderr_contains 'list:3: the expression "(two" is not supported'
 printf '.*\n' > list
 expect_status 1 tx-decode -m run --markup list valid.en
 expect_stderr_contains 'list:1: ".*" matches any text'
-expect_status 2 tx-decode -m run --markup html --split 9 valid.en
-expect_stderr_contains '--markup cannot be used with --split'
+expect_status 2 tx-decode -m run --markup html --prefix valid.en
+expect_stderr_contains '--markup cannot be used with --prefix'
+
+# Sentences are translated one by one, and their tags stay with them.
+awk '{ print toupper(substr($0, 1, 1)) substr($0, 2) "." }' valid.en > sentences
+tx-decode -q -m run sentences > plain
+sed 's/.*/<i>&<\/i>/' plain | paste -d ' ' - - > wanted
+sed 's/.*/<i>&<\/i>/' sentences | paste -d ' ' - - > italic
+expect_status 0 tx-decode -q -m run --markup html --split 1 italic
+tr -d ' ' < wanted > closed
+tr -d ' ' < "$TX_LAST/stdout" | cmp - closed || fail "--split: $(last_stdout)"
+sed 's/$/./' tagged.en | paste -d ' ' - - > pairs
+parts pairs > wanted
+expect_status 0 tx-decode -m run --markup html --split 5 pairs
+parts "$TX_LAST/stdout" | cmp - wanted || fail "--split: other parts"

@@ -18,6 +18,7 @@ AttentionRecord record_of_two() {
   r.source = {"a", "b", "c", "</s>"};
   r.input = {"<s>", "x", "y"};
   r.target = {"x", "y", "</s>"};
+  r.source_ids = {4, 5, 6, 3};
   r.target_ids = {5, 6, 3};
   return r;
 }
@@ -85,8 +86,17 @@ BOOST_AUTO_TEST_CASE(the_head_that_agrees) {
       words[0] += (w ? " w" : "w") + std::to_string(source.back());
       words[1] += (w ? " w" : "w") + std::to_string(target.back());
     }
-    target.push_back(Vocabulary::eos);
-    text += words[0] + "\t" + words[1] + "\t" + aligner.links(i, source, target) + "\n";
+    TokenHypothesis output;
+    output.ids = target;
+    output.complete = true;
+    const Source read{source, i + 1, {}};
+    const std::string links = aligner.links(read, output);
+    std::vector<std::string> sorted;  // the same links, by target
+    for (size_t t = 0; const int64_t s : aligner.sources(read, output))
+      sorted.push_back(std::to_string(s) + "-" + std::to_string(t++));
+    for (const std::string& link : sorted)
+      BOOST_TEST((" " + links + " ").find(" " + link + " ") != std::string::npos);
+    text += words[0] + "\t" + words[1] + "\t" + links + "\n";
   }
   const std::string file = folder.file("dev", text);
   const Selection candidates = SelectionOptions().resolve_candidates(config);
