@@ -162,6 +162,7 @@ std::vector<std::string> find_stand_ins(
     const std::vector<std::string>& frequent_words,
     const std::function<std::vector<std::string>(const std::vector<std::string>&)>& translate) {
   static const char* const candidates[] = {
+      "{0}",   "{1}",    "{2}",   "{3}",    "{4}",   "{5}",  // examples/documents/placeholders.awk
       "Anna",  "London", "Peter", "Berlin", "Maria", "Paris",  "Daniel", "Tom", "17",   "42",
       "2013",  "1984",   "365",   "XYZ",    "ABC",   "Q7",     "X1",     "Z3",  "anna", "london",
       "peter", "berlin", "maria", "paris",  "tom",   "daniel", "abc",    "xyz", "N",    "Y"};
@@ -175,15 +176,20 @@ std::vector<std::string> find_stand_ins(
                              : word(0) + candidate + " " + word(1) + frequent_words[i * words + 2]);
     }
   const std::vector<std::string> outputs = translate(texts);
-  std::vector<std::string> found;
-  for (size_t wanted = contexts; wanted >= 2; --wanted)
-    for (size_t c = 0; c < std::size(candidates); ++c) {
-      size_t copied = 0;
-      for (size_t i = 0; i < contexts; ++i)
-        copied += places_of_word(candidates[c], outputs[c * contexts + i]).size() == 1;
-      if (copied == wanted) found.emplace_back(candidates[c]);
+  std::vector<std::string> found[2 * contexts + 1];
+  for (size_t c = 0; c < std::size(candidates); ++c) {
+    size_t once = 0, more = 0;
+    for (size_t i = 0; i < contexts; ++i) {
+      const size_t places = places_of_word(candidates[c], outputs[c * contexts + i]).size();
+      once += places == 1;
+      more += places > 1;
     }
-  return found;
+    if (once >= 2 || once + more == contexts) found[2 * once + more].emplace_back(candidates[c]);
+  }
+  std::vector<std::string> all;
+  for (size_t score = std::size(found); score-- > 0;)
+    all.insert(all.end(), found[score].begin(), found[score].end());
+  return all;
 }
 
 }  // namespace tx

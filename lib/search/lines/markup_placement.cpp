@@ -81,7 +81,8 @@ class Markup::Placement {
       // The places whose token is aligned to a part come first.
       std::stable_partition(places.begin(), places.end(),
                             [&](size_t place) { return is_aligned(place, wanted); });
-      const bool character = !is_letter_or_digit(first_code_point(stand_in));
+      const bool character = last_character(stand_in) == 0 &&
+                             !is_letter_or_digit(first_code_point(stand_in));
       const size_t kept = std::min(places.size(), wanted.size());
       std::sort(places.begin(), places.begin() + ptrdiff_t(kept));
       for (size_t i = 0; i < places.size(); ++i) {

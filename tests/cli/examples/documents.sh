@@ -84,3 +84,20 @@ expect_status 0 filter wide.srt cat
 expect_stdout_file wide.srt
 sed 's/UTF-8/ASCII/' in/plain.po > ascii.po
 expect_status 1 filter ascii.po cat
+
+# placeholders.awk: words that are aligned to one word each become the same placeholder on both sides.
+printf '%s\n' 'a red house	ein rotes haus	0-0 1-1 2-2' 'a b	c d e	0-0 0-1 1-2' 'x .	y .	0-0 0-1 1-1' > aligned
+for seed in 1 2 3 4 5; do
+  awk -F '\t' -v seed=$seed -f "$TX_SOURCE/examples/documents/placeholders.awk" aligned > pairs
+  awk -F '\t' '
+    { split($1, source, " "); split($2, target, " ") }
+    NR == 1 {
+      split("a red house", a, " "); split("ein rotes haus", b, " ")
+      for (i = 1; i <= 3; ++i)
+        if (source[i] ~ /^[{][0-2][}]$/ && source[i] == target[i]) ++held
+        else if (source[i] != a[i] || target[i] != b[i]) exit 1
+      if (!held) exit 1
+    }
+    NR == 2 && $0 != "a {0}\tc d {0}" { exit 1 }' pairs || fail "$(cat pairs)"
+  [ "$(wc -l < pairs)" -eq 2 ] || fail "$(cat pairs)"
+done

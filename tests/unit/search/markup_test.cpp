@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(stand_ins_that_a_model_copies) {
     return texts;
   });
   BOOST_TEST(!std::ranges::count(found, "Anna"));
-  BOOST_TEST(!std::ranges::count(found, "17"));
+  BOOST_TEST(found.back() == "17");  // what is doubled comes last: one of its places is dropped
   BOOST_TEST(std::ranges::count(found, "Maria") == 1);
   BOOST_TEST(find_stand_ins({}, [](auto texts) { return texts; }).empty());
 }
