@@ -125,6 +125,10 @@ Markup::Line Markup::take(std::string_view line, std::span<const std::string> st
     part.gap_before =
         read == text.size() || is_white_space(last_code_point(line.substr(0, read - text.size())));
     part.gap_after = gap_after(read);
+    const std::string_view before = line.substr(0, read - text.size()), after = line.substr(read);
+    part.apart = text.front() != '<' && text.front() != '&' &&
+                 (before.empty() || !is_letter_or_digit(last_code_point(before))) &&
+                 (after.empty() || !is_letter_or_digit(first_code_point(after)));
     const bool tag = html_ && text.front() == '<' && text[1] != '!' && text[1] != '?';
     if (tag && text[1] == '/') {
       const std::string name = tag_name(text);

@@ -28,6 +28,7 @@ class Markup {
     size_t partner = 0;    // of a tag: the other tag of the pair
     std::string stand_in;  // of a word: what Line::text has in its place
     bool gap_before = false, gap_after = false;  // white space or an end of the line
+    bool apart = false;  // no tag, and no letter or digit next to it: then in its new place neither
     bool in_order = false;  // printf: its argument is the next one, so that it keeps its place
   };
   struct Line {

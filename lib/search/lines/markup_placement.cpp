@@ -81,8 +81,8 @@ class Markup::Placement {
       // The places whose token is aligned to a part come first.
       std::stable_partition(places.begin(), places.end(),
                             [&](size_t place) { return is_aligned(place, wanted); });
-      const bool character = last_character(stand_in) == 0 &&
-                             !is_letter_or_digit(first_code_point(stand_in));
+      const bool character =
+          last_character(stand_in) == 0 && !is_letter_or_digit(first_code_point(stand_in));
       const size_t kept = std::min(places.size(), wanted.size());
       std::sort(places.begin(), places.begin() + ptrdiff_t(kept));
       for (size_t i = 0; i < places.size(); ++i) {
@@ -218,12 +218,20 @@ class Markup::Placement {
 
   // A part between the words; `spaced`: with the white space that it had around it.
   void add(const Part& part, bool spaced) {
-    if (careful_ || (spaced && part.gap_before)) space();
+    const bool joins = spaced && part.apart && !out_.empty() && meets(out_, true);
+    if (careful_ || joins || (spaced && part.gap_before)) space();
     write_text(text_of(part));
     wants_space_ = careful_ || (spaced && part.gap_after);
+    stands_apart_ = spaced && part.apart;
   }
   const std::string& text_of(const Part& part) {
     return part.in_order ? in_order_[ordered_++]->text : part.text;
+  }
+  // Whether the text ends or begins with a letter or digit of a script with spaces.
+  static bool meets(std::string_view text, bool end) {
+    const size_t at = end ? last_character(text) : 0;
+    const char32_t c = first_code_point(text.substr(at));
+    return is_letter_or_digit(c) && !stands_alone(c);
   }
   void space() {
     if (!out_.empty() && out_.back() != ' ') out_ += ' ';
@@ -231,7 +239,7 @@ class Markup::Placement {
   }
   void write_text(std::string_view text) {
     if (wants_space_ && text.front() != ' ') space();
-    wants_space_ = false;
+    wants_space_ = stands_apart_ = false;
     out_ += text;
   }
 
@@ -245,7 +253,9 @@ class Markup::Placement {
       if (dropped_[i]) continue;
       const bool doubled =
           text_[i] == ' ' && i > 0 && dropped_[i - 1] && !out_.empty() && out_.back() == ' ';
-      if (!doubled) write_text(text_.substr(i, 1));
+      if (doubled) continue;
+      if (stands_apart_ && meets(text_.substr(i), false)) space();
+      write_text(text_.substr(i, 1));
     }
   }
 
@@ -261,6 +271,7 @@ class Markup::Placement {
   std::vector<const Part*> in_order_;
   size_t ordered_ = 0;  // written ones of these
   bool careful_, wants_space_ = false;
+  bool stands_apart_ = false;  // the part before what is written next
   std::string out_;
 };
 

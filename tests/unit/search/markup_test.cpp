@@ -168,4 +168,20 @@ BOOST_AUTO_TEST_CASE(stand_ins_that_a_model_copies) {
   BOOST_TEST(find_stand_ins({}, [](auto texts) { return texts; }).empty());
 }
 
+BOOST_AUTO_TEST_CASE(placeholders_stand_apart_from_words_if_they_did) {
+  const Markup printf("printf"), html("html");
+  const std::vector<std::string> none;
+  const auto moved = [&](const Markup& markup, const std::string& text) {
+    Markup::Line line = markup.take(text, none);
+    for (Markup::Part& part : line.parts) part.token = part.at > 0;
+    line.tokens = 2;
+    const std::vector<Markup::Token> tokens = {{0, 3, 0}, {3, 7, 1}};
+    return markup.put_back(line, "das Haus", tokens);
+  };
+  BOOST_TEST(moved(printf, "the:%s: house") == "das %s Haus");
+  BOOST_TEST(moved(printf, "%s: the house") == "%s das Haus");
+  BOOST_TEST(moved(printf, "%sthe house") == "%sdas Haus");
+  BOOST_TEST(moved(html, "<br/>: the house") == "<br/>das Haus");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
