@@ -39,8 +39,9 @@ part long "$TEST" "n >= $LONG && m >= $LONG"
 [ -e "$dir/bpe.model" ] || tx-bpe train --vocab-size "$VOCAB" -o "$dir/bpe.model" \
   "$(text "$TRAIN" "$FROM")" "$(text "$TRAIN" "$TO")"
 
-echo "| positions | BLEU up to $SHORT words | $LONG words and more | words / reference words |"
-echo '|---|---|---|---|'
+echo "| positions | BLEU up to $SHORT words | $LONG words and more | without brevity penalty |" \
+  'words / reference words |'
+echo '|---|---|---|---|---|'
 for kind in $KINDS; do
   # shellcheck disable=SC2086  # settings of several words
   (train "$dir/$kind" "$STEPS" $BASE --positions "$kind" --src "$dir/train.$FROM" \
@@ -50,13 +51,15 @@ for kind in $KINDS; do
   for set in short long; do
     # shellcheck disable=SC2086
     tx-decode -q -m "$dir/$kind" $DECODE < "$dir/$set.$FROM" > "$dir/$kind.$set"
-    tx-bleu --tokenize none --lowercase --score-only "$dir/$set.$TO" < "$dir/$kind.$set" \
+    # SCORE PENALTY RATIO
+    tx-bleu --tokenize none --lowercase --digits 2 "$dir/$set.$TO" < "$dir/$kind.$set" |
+      sed 's/.* = \([0-9.]*\) .*(BP = \([0-9.]*\) ratio = \([0-9.]*\) .*/\1 \2 \3/' \
       > "$dir/$kind.$set.bleu"
   done
-  printf '| %s | %s | %s | %s |\n' "$kind" "$(cat "$dir/$kind.short.bleu")" \
-    "$(cat "$dir/$kind.long.bleu")" \
-    "$(wc -w < "$dir/$kind.long" | awk -v of="$(wc -w < "$dir/long.$TO")" \
-      '{ printf "%.2f", $1 / of }')"
+  awk -v kind="$kind" '
+    NR == 1 { short = $1 }
+    NR == 2 { printf "| %s | %.1f | %.1f | %.1f | %.2f |\n", kind, short, $1,
+              ($2 > 0 ? $1 / $2 : 0), $3 }' "$dir/$kind.short.bleu" "$dir/$kind.long.bleu"
 done
 echo
 hash_of_settings "$dir" "KINDS=$KINDS"

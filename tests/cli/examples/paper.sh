@@ -81,7 +81,7 @@ lengths() {
 expect_status 0 lengths 3
 expect_stdout_lines 6
 last_stdout > table
-grep -q '^| learned | [0-9.]* | [0-9.]* | [0-9.]* |$' table || fail 'no row of learned positions'
+grep -q '^| learned | [0-9.]* | [0-9.]* | [0-9.]* | [0-9.]* |$' table || fail 'no row of learned positions'
 [ "$(awk '{ if (NF > m) m = NF } END { print m }' lengths/train.en)" -eq 4 ] || fail 'not 4 words'
 [ "$(awk '!m || NF < m { m = NF } END { print m }' lengths/long.en)" -eq 7 ] || fail 'not 7 words'
 expect_status 0 lengths 3
