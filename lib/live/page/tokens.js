@@ -124,12 +124,13 @@ class Vocabulary {
       ({ ...shown[i], start: places[start], end: places[end] }));
   }
 
-  // pieces() of a text with masks, which are the token <pad>.
+  // pieces() of a text with masks, which are the token <pad>; white space around one is no token.
   maskedPieces(text) {
     const out = [];
     let at = 0;
-    for (const part of text.split(/(<mask>)/)) {
-      const tokens = part === '<mask>' ? [{ id: padId, text: part, start: 0, end: part.length }]
+    for (const part of text.split(/(\p{White_Space}*<mask>\p{White_Space}*)/u)) {
+      const mask = part.indexOf('<mask>');
+      const tokens = mask >= 0 ? [{ id: padId, text: '<mask>', start: mask, end: mask + 6 }]
         : isBlank(part) ? [] : this.pieces(part);
       for (const token of tokens)
         out.push({ ...token, start: token.start + at, end: token.end + at });

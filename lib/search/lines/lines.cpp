@@ -32,7 +32,8 @@ std::string with_masks_as(std::string_view name, std::string text) {
   return text;
 }
 
-// The same for a text with masks, each of which is mask_token. A tokenizer of another toolkit finds
+// The same for a text with masks, each of which is mask_token. In training a mask replaces a token
+// with its space, so the white space around it is no token. A tokenizer of another toolkit finds
 // its own name of it.
 std::vector<int> masked_ids(std::string_view text, const Vocabulary& vocabulary) {
   std::vector<int> ids, part;
@@ -43,8 +44,11 @@ std::vector<int> masked_ids(std::string_view text, const Vocabulary& vocabulary)
   }
   for (size_t begin = 0; begin <= text.size();) {
     const size_t mask = std::min(text.find(mask_text, begin), text.size());
-    const std::string_view between = text.substr(begin, mask - begin);
+    std::string_view between = text.substr(begin, mask - begin);
     if (!is_blank(between)) {
+      const std::string_view words = trimmed(between);
+      if (begin > 0) between.remove_prefix(size_t(words.data() - between.data()));
+      if (mask < text.size()) between.remove_suffix(size_t(between.end() - words.end()));
       vocabulary.encode(between, part);
       ids.insert(ids.end(), part.begin(), part.end());
     }

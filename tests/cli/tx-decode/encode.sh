@@ -72,3 +72,12 @@ rm large.safetensors
 expect_status 0 tx-decode -m model --embed mean --precision fp32 --vectors /dev/stdout in
 expect_stdout_file vectors.safetensors
 [ -z "$(find . -name '*.tmp')" ] || fail "temporary files left"
+
+# White space around a mask is no token: the mask stands for a token with its space.
+. "$TX_SOURCE/tests/cli/train.sh"
+small_text
+(small_texts='--kind encoder --src train.en --valid-src valid.en' small_train -o run) 2> run.log ||
+  fail "$(cat run.log)"
+printf 'six <mask> <mask> and nine\nsix<mask><mask>and nine\n' > masked
+expect_status 0 tx-decode -m run --nbest 3 masked
+[ "$(last_stdout | cut -f 2- | sort -u | wc -l)" -eq 1 ] || fail "$(last_stdout)"
