@@ -61,7 +61,7 @@ void SourceReader::parse(Line& line, Source& source) {
   line = parse_line(text, options_, translator_, source.ids);
   line.marked = std::move(marked);
   line.marked.tokens = int64_t(source.ids.size());
-  if (options_.glossary) line.terms = {terms_of(text)};
+  if (options_.glossary) line.terms = {terms_of(text, source)};
   if (options_.form == LineForm::text && !search().forced_target)
     open_prompt(text, translator_, source);
   if (line.cut && !splits(line)) warn_of_cut(line);
@@ -82,8 +82,12 @@ void SourceReader::parse(Line& line, Source& source) {
   source.phrases.clear();
 }
 
-std::vector<Terminology::Term> SourceReader::terms_of(std::string_view text) const {
-  return options_.glossary->terms_of(text, translator_.models().source(), target());
+std::vector<Terminology::Term> SourceReader::terms_of(std::string_view text,
+                                                      const Source& source) const {
+  auto terms = options_.glossary->terms_of(text, translator_.models().source(), target());
+  // Those of a line that was cut.
+  std::erase_if(terms, [&](const auto& term) { return term.first >= int64_t(source.ids.size()); });
+  return terms;
 }
 
 Markup::Line SourceReader::take_markup(std::string_view text) {
@@ -241,7 +245,7 @@ void SourceReader::split(Line& line, std::vector<Source>& parts) {
     end = sentence.data() + sentence.size();
     line.cut = line.cut || part.cut;
     if (options_.glossary && !part.blank)
-      line.terms.push_back(terms_of(tags + std::string(sentence)));
+      line.terms.push_back(terms_of(tags + std::string(sentence), parts[i]));
     if (part.cut) warn_of_cut(part);
     for (; marked < line.marked.parts.size(); ++marked) {
       Markup::Part& m = line.marked.parts[marked];

@@ -50,7 +50,7 @@ class SourceReader {
   void parse_prefix_column(std::string_view text, Source& source);
   void take_phrases(std::string_view columns, Source& source);
   Markup::Line take_markup(std::string_view text);
-  std::vector<Terminology::Term> terms_of(std::string_view text) const;
+  std::vector<Terminology::Term> terms_of(std::string_view text, const Source& source) const;
   int64_t tokens_in(std::string_view text) const;
   void take_whole(Line& line, Source& source);
   bool in_pairs() const { return options_.perplexity && !in_.other() && !translator_.continues(); }

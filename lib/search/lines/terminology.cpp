@@ -137,7 +137,7 @@ std::vector<Terminology::Term> Terminology::terms_of(std::string_view text,
   std::vector<Term> terms;
   for (size_t at = 0, next; at < low.size(); at = next) {
     next = at + 1;
-    if (is_continuation(low[at]) || is_white_space(first_code_point(low.substr(at)))) continue;
+    if (is_continuation(low[at]) || low[at] == ' ') continue;
     for (const size_t length : lengths_) {
       const size_t end = at + length;
       if (end > low.size() || !is_whole(low, at, end)) continue;
@@ -145,6 +145,7 @@ std::vector<Terminology::Term> Terminology::terms_of(std::string_view text,
       const Entry* entry = find(low.substr(at, length), span, low);
       if (!entry) continue;
       Term term{tokens_in(origin[at]), tokens_in(origin[end]), {}};
+      term.first = std::min(term.first, term.last - 1);  // within a token
       const bool capitals = span == upper(span) && entry->term != span && length > 1;
       for (const std::string& form : entry->forms) {
         std::string written = normalised(capitals ? upper(form) : form, target);

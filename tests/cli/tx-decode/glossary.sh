@@ -36,6 +36,13 @@ expect_status 0 tx-decode -m listed --glossary terms --status 3 valid.en 3> stat
 expect_stderr_contains 'outputs lacking phrases of --constraints, --constraints-file or --glossary'
 [ "$(grep -c unmet status)" -eq "$(grep -cw three valid.en)" ] || fail "$(cat status)"
 
+# Only terms before the cut of a long line count.
+echo 'six hundred and five hundred and three' > cut
+printf 'three\tdrei\nfive\txyz\n' > terms
+expect_status 0 tx-decode -m run --glossary terms --max-length 12 cut
+expect_stdout_contains xyz
+expect_stderr_lacks lacking
+
 printf 'three\tdrei\nseven sieben\n' > terms
 expect_status 1 tx-decode -m run --glossary terms valid.en
 expect_stderr_contains 'terms:2: no tab'

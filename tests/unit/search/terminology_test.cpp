@@ -58,6 +58,7 @@ BOOST_AUTO_TEST_CASE(terms_of_a_text) {
   BOOST_TEST(terms_of(g, "a dog saw a hot dog") == "1-2:Hund,Hunde 4-6:Wurst");
   BOOST_TEST(terms_of(g, "dogs, hotdog") == "");
   BOOST_TEST(terms_of(g, "Dog-saw DOG") == "0-1:Hund,Hunde 1-2:HUND");
+  BOOST_TEST(terms_of(g, "saw-dog") == "0-1:Hund,Hunde");
   BOOST_TEST(terms_of(g, "IT it It") == "0-1:EDV 1-2:es 2-3:es");
   BOOST_TEST(terms_of(g, "") == "");
   BOOST_TEST(terms_of(terminology_of("dog\tKatze|Hund\nsaw\tKatze"), "dog saw") == "0-1:Hund 1-2");
