@@ -2,16 +2,18 @@
 // also at those of big. Kernels are compared with a plain copy of the bytes that they must move,
 // products with a large product, in the same run. Medians of several rounds.
 //
-//   cuda_bench [DIVISOR [GROUP]]    divides rows and vocabulary by DIVISOR (1), for a quick look;
-//                                   from 100 on, also d_model of products by 8
+//   cuda_bench [DIVISOR [GROUP...]]    divides rows and vocabulary by DIVISOR (1), for a quick
+//                                      look; from 100 on, also d_model of products by 8
 //
-// Groups: products (without and with --tune), tiles (of our own kernels), layers, attention,
-// cached, loss, optimiser, searches.
+// Groups: products and big_products (without and with --tune), tiles and fp32_tiles (of our own
+// kernels), layers, attention, cached, loss, optimiser, searches. Default: all.
 //
 // Status 1: a group failed, which does not stop the others; 77: there is no GPU.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "kernels/backend.h"
 
@@ -41,16 +43,17 @@ class Bench : tx_test::Measure {
     drop_ = tx::dropout(0.1, 1, 7, record_, {array(pair), array(position)});
   }
 
-  // Runs the groups whose name contains `wanted`; returns whether none failed.
-  bool run(const std::string& wanted) {
+  // Runs the groups `wanted`, or all if there are none; returns whether none failed.
+  bool run(const std::vector<std::string>& wanted) {
     bool good = attempt("ceilings", &Bench::ceilings);
     const std::pair<const char*, void (Bench::*)()> groups[] = {
-        {"products", &Bench::all_products}, {"tiles", &Bench::all_tiles},
-        {"layers", &Bench::layers},         {"attention", &Bench::attentions},
-        {"cached", &Bench::cached},         {"loss", &Bench::losses},
-        {"optimiser", &Bench::optimiser},   {"searches", &Bench::searches}};
+        {"products", &Bench::products},   {"big_products", &Bench::big_products},
+        {"tiles", &Bench::tiles},         {"fp32_tiles", &Bench::fp32_tiles},
+        {"layers", &Bench::layers},       {"attention", &Bench::attentions},
+        {"cached", &Bench::cached},       {"loss", &Bench::losses},
+        {"optimiser", &Bench::optimiser}, {"searches", &Bench::searches}};
     for (const auto& [name, group] : groups) {
-      if (std::string(name).find(wanted) == std::string::npos) continue;
+      if (!wanted.empty() && std::ranges::find(wanted, name) == wanted.end()) continue;
       const size_t before = held();
       if (!attempt(name, group)) good = false;
       release_from(before);
@@ -68,12 +71,10 @@ class Bench : tx_test::Measure {
     return false;
   }
 
-  void all_products() {
-    for (const int64_t d : {d_model, 2 * d_model}) tx_test::products(*this, width(d));
-  }
-  void all_tiles() {
-    for (const DType t : {DType::bf16, DType::f32}) tx_test::tiles(*this, t, width(d_model));
-  }
+  void products() { tx_test::products(*this, width(d_model)); }
+  void big_products() { tx_test::products(*this, width(2 * d_model)); }
+  void tiles() { tx_test::tiles(*this, DType::bf16, width(d_model)); }
+  void fp32_tiles() { tx_test::tiles(*this, DType::f32, width(d_model)); }
 
   void layers() {
     const Matrix x = half(rows, d_model), y = half(rows, d_model), z = half(rows, d_model);
@@ -229,7 +230,7 @@ int main(int argc, char** argv) try {
   }
   std::printf("%s", tx::Cuda::describe().c_str());
   Bench bench(argc > 1 ? std::max(1, std::atoi(argv[1])) : 1);
-  return bench.run(argc > 2 ? argv[2] : "") ? 0 : 1;
+  return bench.run({argv + std::min(argc, 2), argv + argc}) ? 0 : 1;
 } catch (const std::exception& e) {
   std::fprintf(stderr, "cuda_bench: %s\n", e.what());
   return 1;

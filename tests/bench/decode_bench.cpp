@@ -6,13 +6,16 @@
 // Arguments: base|small (base), precision (auto), sentences per batch (32), threads (1), beam (4),
 // tokens of every source and output (30), vocabulary (8000), runs (5), cpu|cuda (cpu), length of
 // each sentence's shortlist (0: none; half of its tokens are common to all sentences), workers (1).
-// Each worker translates its own batches: tx-decode has two on a GPU, of which one waits for it
-// while the other does the host's part. The runs of several workers overlap; their mean is printed.
+// Sentences and workers may be lists, such as 1,32,1024: every combination is measured. Each number
+// of sentences also gives the time of a step of the decoder without search. Each worker translates
+// its own batches: tx-decode has two on a GPU, of which one waits for it while the other does the
+// host's part. The runs of several workers overlap; their mean is printed.
 // Status 77: the device cannot be used.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <deque>
 #include <functional>
@@ -24,6 +27,7 @@
 #include "lib/base/error.h"
 #include "lib/base/workers.h"
 #include "lib/model/config.h"
+#include "lib/model/incremental_decoder.h"
 #include "lib/search/engine/batch_search.h"
 #include "lib/search/engine/model_set.h"
 #include "lib/subword/vocabulary.h"
@@ -128,12 +132,16 @@ Floor floor_of(const tx::ModelConfig& c, double sentences, double beam, double l
   return f;
 }
 
+// Bytes and FLOPs per second that this device reaches.
+struct Ceilings {
+  double copy = 0, products = 0;
+};
+
 #if TX_HAVE_CUDA
 // n: rows of the large product; few for an emulated GPU.
-void print_share(tx::Backend& backend, const Floor& floor, tx::DType dtype, double seconds,
-                 int64_t n) {
+Ceilings ceilings_of(tx::Backend& backend, tx::DType dtype, int64_t n) {
   tx::Cuda* cuda = dynamic_cast<tx::Cuda*>(backend.get());
-  if (!cuda) return;
+  if (!cuda) return {};
   const auto best = [&](const std::function<void()>& work) {
     double min = 1e9;
     for (int i = 0; i < 5; ++i) min = std::min(min, tx::seconds_on_gpu(*cuda, work));
@@ -146,24 +154,70 @@ void print_share(tx::Backend& backend, const Floor& floor, tx::DType dtype, doub
   for (uint16_t& x : noise)
     x = uint16_t(0x3c00 | ((state = state * 1664525 + 1013904223) >> 16 & 0x83ff));
   for (void* block : memory) cuda->upload(block, noise.data(), bytes);
-  const double copy =
-      2 * double(bytes) / best([&] { tx::copy_on_gpu(*cuda, memory[0], memory[1], bytes); });
+  Ceilings c;
+  c.copy = 2 * double(bytes) / best([&] { tx::copy_on_gpu(*cuda, memory[0], memory[1], bytes); });
   tx::Product p;
   p.a = tx::matrix(memory[0], dtype, n, n), p.b = tx::matrix(memory[1], dtype, n, n);
   p.c = tx::matrix(memory[2], dtype, n, n), p.transpose_b = true;
   cuda->plan_product(p);
-  const double products = 2 * double(n) * double(n) * double(n) / best([&] { cuda->product(p); });
+  c.products = 2 * double(n) * double(n) * double(n) / best([&] { cuda->product(p); });
   for (void* block : memory) cuda->release(block);
-  const double moving = floor.bytes / copy, multiplying = floor.flops / products;
+  return c;
+}
+#else
+Ceilings ceilings_of(tx::Backend&, tx::DType, int64_t) { return {}; }
+#endif
+
+void print_share(const Floor& floor, const Ceilings& c, double seconds) {
+  if (c.copy == 0) return;
+  const double moving = floor.bytes / c.copy, multiplying = floor.flops / c.products;
   std::printf(
       "  floor %.2f ms (bytes %.2f at %.0f GB/s, products %.2f at %.0f TFLOP/s), measured "
       "%.2f ms: %.0f %% of the floor's speed\n",
-      1e3 * std::max(moving, multiplying), 1e3 * moving, copy * 1e-9, 1e3 * multiplying,
-      products * 1e-12, 1e3 * seconds, 100 * std::max(moving, multiplying) / seconds);
+      1e3 * std::max(moving, multiplying), 1e3 * moving, c.copy * 1e-9, 1e3 * multiplying,
+      c.products * 1e-12, 1e3 * seconds, 100 * std::max(moving, multiplying) / seconds);
 }
-#else
-void print_share(tx::Backend&, const Floor&, tx::DType, double, int64_t) {}
-#endif
+
+// The mean seconds of a step of `beam` rows per sentence whose logits are not read, from the sixth
+// step on (a GPU then replays a recorded one), best of three.
+double step_alone(tx::Backend& backend, const tx::Transformer& transformer, tx::DType dtype,
+                  const Batch& batch, int beam, int64_t steps) {
+  constexpr int64_t untimed = 5;
+  tx::IncrementalDecoder::Sources sources;
+  tx::IncrementalDecoder::Capacity capacity;
+  for (const tx::Source* source : batch) {
+    sources.push_back(source->ids);
+    sources.back().push_back(tx::Vocabulary::eos);
+    capacity.source_rows += int64_t(sources.back().size());
+  }
+  const int64_t count = int64_t(sources.size());
+  capacity.rows = count * beam, capacity.steps = steps, capacity.cache_rows = count * beam * steps;
+  tx::IncrementalDecoder decoder(backend, transformer, dtype);
+  std::vector<tx::IncrementalDecoder::Row> first, rows;
+  for (int32_t s = 0; s < int32_t(count); ++s) {
+    first.push_back({s, -1, tx::Vocabulary::bos});
+    for (int b = 0; b < beam; ++b) rows.push_back({s, s, tx::Vocabulary::specials});
+  }
+  double best = 1e9;
+  for (int run = 0; run < 3 && steps > untimed; ++run) {
+    decoder.open(capacity);
+    decoder.admit(sources, std::vector<int64_t>(size_t(count), steps), beam);
+    decoder.step(first);
+    std::vector<tx::IncrementalDecoder::Row> next = rows;
+    const auto step = [&] {
+      decoder.step(next);
+      for (size_t r = 0; r < next.size(); ++r) next[r].parent = int32_t(r);
+    };
+    for (int64_t i = 1; i < untimed; ++i) step();
+    backend->wait();
+    best = std::min(best, measure([&] {
+                            for (int64_t i = untimed; i < steps; ++i) step();
+                            backend->wait();
+                          }).clock /
+                              double(steps - untimed));
+  }
+  return best;
+}
 
 // A list of `tokens` tokens, ascending; half of them are common to all sentences.
 std::vector<int32_t> list_of(const tx::Source& source, int64_t tokens, int64_t vocabulary) {
@@ -185,6 +239,16 @@ std::vector<int32_t> list_of(const tx::Source& source, int64_t tokens, int64_t v
   return out;
 }
 
+// The numbers of a list such as 1,32; all at least 1.
+std::vector<int> numbers_of(const char* text) {
+  std::vector<int> out;
+  for (const char* at = text; at; at = std::strchr(at, ',')) {
+    if (*at == ',') ++at;
+    out.push_back(std::max(1, std::atoi(at)));
+  }
+  return out;
+}
+
 std::vector<tx::Source> sources_of(int sentences, int length, int64_t vocabulary) {
   std::vector<tx::Source> sources(static_cast<size_t>(sentences));
   for (size_t s = 0; s < sources.size(); ++s) {
@@ -202,7 +266,7 @@ int main(int argc, char** argv) try {
   const auto number = [&](int i, int otherwise) {
     return argc > i ? std::atoi(argv[i]) : otherwise;
   };
-  const int sentences = number(3, 32), threads = number(4, 1), length = number(6, 30);
+  const int threads = number(4, 1), length = number(6, 30), runs = number(8, 5);
   const tx::ModelConfig config = config_of(text(1, "base"), number(7, 8000));
   const tx::Named<tx::Device> device = tx::value_of_name<tx::Device>(text(9, "cpu"));
   const std::string precision = text(2, "auto");
@@ -224,29 +288,37 @@ int main(int argc, char** argv) try {
   // Without <eos> every output has the length of its source plus one.
   const std::vector<int> forbidden = {0, 1, 2, tx::Vocabulary::eos};
   const int64_t listed = number(10, 0), vocabulary = config.target().vocabulary;
-  const int workers = std::max(1, number(11, 1)), runs = number(8, 5);
-  std::deque<Worker> team;
-  for (int i = 0; i < workers; ++i) {
-    team.emplace_back(device, threads, models, dtype, options, forbidden);
-    if (listed > 0)
-      team.back().search.list_by(
-          [=](const tx::Source& s) { return list_of(s, listed, vocabulary); });
-  }
-  const std::vector<tx::Source> sources =
-      sources_of(sentences, length, config.sides.front().vocabulary);
-  Batch batch;
-  for (const tx::Source& source : sources) batch.push_back(&source);
-  const Seconds best =
-      workers == 1 ? alone(team.front().search, batch, runs) : together(team, threads, batch, runs);
-  const double tokens = double(sentences) * length;
-  std::printf(
-      "%s %s %s batch %d beam %d threads %d workers %d: %.0f tokens per CPU second, %.0f "
-      "tokens/s\n",
-      text(1, "base"), dtype == tx::DType::bf16 ? "bf16" : "fp32", device.name.c_str(), sentences,
-      options.beam, threads, workers, tokens / best.processor, tokens / best.clock);
   const double element = double(size_of(dtype));
-  print_share(backend, floor_of(config, sentences, options.beam, length, element), dtype,
-              best.clock, config.d_model < 512 ? 256 : 4096);
+  const Ceilings ceilings = ceilings_of(backend, dtype, config.d_model < 512 ? 256 : 4096);
+  const std::vector<int> counts = numbers_of(text(11, "1"));
+  for (const int sentences : numbers_of(text(3, "32"))) {
+    const std::vector<tx::Source> sources =
+        sources_of(sentences, length, config.sides.front().vocabulary);
+    Batch batch;
+    for (const tx::Source& source : sources) batch.push_back(&source);
+    for (const int workers : counts) {
+      std::deque<Worker> team;
+      for (int i = 0; i < workers; ++i) {
+        team.emplace_back(device, threads, models, dtype, options, forbidden);
+        if (listed > 0)
+          team.back().search.list_by(
+              [=](const tx::Source& s) { return list_of(s, listed, vocabulary); });
+      }
+      const Seconds best = workers == 1 ? alone(team.front().search, batch, runs)
+                                        : together(team, threads, batch, runs);
+      const double tokens = double(sentences) * length;
+      std::printf(
+          "%s %s %s batch %d beam %d threads %d workers %d: %.0f tokens per CPU second, %.0f "
+          "tokens/s\n",
+          text(1, "base"), dtype == tx::DType::bf16 ? "bf16" : "fp32", device.name.c_str(),
+          sentences, options.beam, threads, workers, tokens / best.processor, tokens / best.clock);
+      print_share(floor_of(config, sentences, options.beam, length, element), ceilings, best.clock);
+    }
+    const double step = step_alone(backend, transformer, dtype, batch, options.beam, length);
+    if (step < 1e9)
+      std::printf("  step of %d rows: %.1f us\n", sentences * options.beam, 1e6 * step);
+    std::fflush(stdout);
+  }
   return 0;
 } catch (const tx::UsageError& error) {
   std::fprintf(stderr, "skipped: %s\n", error.what());

@@ -53,10 +53,8 @@ decoding() {
 
 # Fixed lengths, then tx-decode.
 decodings() {
-  for sentences in 1 32 $((1024 / scale)); do
-    part 60 "decoding, base, bf16, beam 4, $sentences sentences of 30 tokens" \
-      decode_bench base bf16 "$sentences" 1 4 30 $((37000 / scale)) 5 cuda
-  done
+  part 100 "decoding, base, bf16, beam 4, sentences of 30 tokens" \
+    decode_bench base bf16 1,32,$((1024 / scale)) 1 4 30 $((37000 / scale)) 5 cuda
   random_model || return
   decoding 1024
   decoding 25000

@@ -1,20 +1,20 @@
 #!/bin/sh
-# Packs what first.sh, second.sh, check.sh and bench.sh need to run on another Linux machine with
-# an NVIDIA driver but without a compiler: tools, libraries, GPU tests, golden files, a small
-# corpus, and the shared libraries of this machine. cuBLASLt is not packed (542 MB); the report
-# says whether it was found.
+# Packs what measure.sh, check.sh and bench.sh need to run on another Linux machine with an NVIDIA
+# driver but without a compiler: tools, libraries, GPU tests, golden files, a small corpus, and the
+# shared libraries of this machine. cuBLASLt is not packed (542 MB).
 #
 #   sh tests/gpu/bundle.sh BUILD [ARCHIVE [cuda]]      default: tx-gpu.tar.xz
 #
-# With "cuda", packs only what changes with the kernels (their library, the tests and benchmarks
-# linked with it, these scripts), to be unpacked over a complete bundle. The other machine needs a
-# C library at least as new as this one's.
+# AB=FILE is a second libtx-cuda.so for measure.sh, packed as build/libtx-cuda-b.so; WHEELS="FILE
+# ..." are Python wheels for its peers. With "cuda", packs only what changes with the kernels (their
+# library, the tests and benchmarks linked with it, these scripts), to be unpacked over a complete
+# bundle. The other machine needs a C library at least as new as this one's.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:?"usage: bundle.sh BUILD [ARCHIVE]"}" && pwd)
 archive=${2:-tx-gpu.tar.xz}
 part=${3:-all}
-most=24000000
+most=67108864 # 64 MiB
 if "$build/bin/tx-train" --version | grep -q '^CUDA: built without'; then
   echo "skipped: $build is built without CUDA (cmake -DTX_CUDA=ON)" >&2
   exit 77
@@ -33,6 +33,12 @@ for file in "$build"/bin/* "$build"/tests/gpu-* "$build/tests/make_model" \
   cp "$file" "$to/build/${place%/*}/"
 done
 cp -P "$build"/lib/libtx.so* "$build"/lib/libtx-*.so "$to/build/lib/"
+[ -z "${AB-}" ] || cp "$AB" "$to/build/libtx-cuda-b.so"
+[ -z "${WHEELS-}" ] || {
+  mkdir "$to/wheels"
+  # shellcheck disable=SC2086  # words
+  cp $WHEELS "$to/wheels/"
+}
 if command -v strip > /dev/null 2>&1; then
   find "$to/build" -type f -exec strip --strip-unneeded {} +
 fi
@@ -57,11 +63,13 @@ for file in "$root"/tests/golden/*; do
   esac
 done
 # The scripts labelled gpu, and their files.
-mkdir -p "$to/tests/cli" "$to/tests/bench/peers" "$to/examples"
+mkdir -p "$to/tests/cli" "$to/tests/bench/peers" "$to/examples/paper"
 cp "$root"/tests/bench/decode_*.sh "$root/tests/bench/peak.sh" "$to/tests/bench/"
-cp "$root"/tests/bench/peers/ct2_*.py "$root/tests/bench/peers/torch_train.py" "$to/tests/bench/peers/"
+cp "$root"/tests/bench/peers/ct2_*.py "$root"/tests/bench/peers/torch_train.py \
+  "$root/tests/bench/peers/torch_packed.py" "$to/tests/bench/peers/"
 cp -r "$root"/tests/cli/*.sh "$root/tests/cli/cuda" "$to/tests/cli/"
-cp "$root"/examples/number_words.* "$root/examples/reverse.sh" "$to/examples/"
+cp "$root"/examples/number_words.* "$root/examples/reverse.sh" "$root/examples/train.sh" "$to/examples/"
+cp "$root/examples/paper/base_gpu.sh" "$to/examples/paper/"
 cp "$root/Makefile" "$root/LICENSE" "$to/"
 sh "$root/examples/number_words.sh" 3000 100 200 "$to/corpus"
 cat > "$to/env.sh" <<'END'
@@ -73,8 +81,7 @@ END
 cat > "$to/README" <<'END'
 tx with its tests for a GPU; needs Linux on x86-64 and an NVIDIA driver, no compiler.
 
-    sh tests/gpu/first.sh      what is worth most, should there be few minutes: gpu-first.txt
-    sh tests/gpu/second.sh     PyTorch, switches, Nsight Compute, CTranslate2: gpu-second.txt
+    sh tests/gpu/measure.sh    what is worth most, should there be few minutes: gpu-measure/
     sh tests/gpu/check.sh      all tests on the GPU (make check-gpu): gpu-check.txt
     sh tests/gpu/bench.sh      how fast it is      (make bench-gpu): gpu-bench.txt
 

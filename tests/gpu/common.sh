@@ -1,7 +1,7 @@
-# Functions of check.sh, bench.sh, first.sh and second.sh, which run from a build tree or an
-# unpacked bundle.
+# Functions of check.sh, bench.sh and measure.sh, which run from a build tree or an unpacked bundle.
 
-# begin NAME REPORT [BUILD]: sets the environment, empties the report, and skips without a GPU.
+# begin NAME REPORT [BUILD]: sets the environment, empties the report, and skips without a GPU, or
+# with DRY=1 sets device=cpu.
 begin() {
   name=$1
   root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
@@ -15,10 +15,10 @@ begin() {
   LC_ALL=C.UTF-8 NO_COLOR=1
   export TX_SOURCE TX_BUILD PATH LD_LIBRARY_PATH LC_ALL NO_COLOR
   deadline=$(($(date +%s) + ${TX_SECONDS:-570}))
-  found=0
+  found=0 device=cuda
   reason=$(no_gpu) || found=$?
   case $found in
-    0) skip "$reason" ;;
+    0) if [ "${DRY:-0}" -eq 1 ]; then device=cpu; else skip "$reason"; fi ;;
     2)
       echo "failed: $reason" >&2
       exit 1
@@ -27,8 +27,7 @@ begin() {
   work=$(mktemp -d "${TMPDIR:-/tmp}/tx-gpu.XXXXXX") || exit 1
   trap 'rm -rf "$work"' EXIT
   trap 'exit 130' INT TERM HUP
-  printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "'$outside'" "${PYTHON:-python3}" > "$work/python"
-  chmod +x "$work/python"
+  python_script
   : > "$report" || exit 1
   say "$name, $(date -u '+%Y-%m-%d %H:%M UTC'), $(uname -srm)"
   tx-train --version 2>&1 | while read -r line; do say "  $line"; done
@@ -36,6 +35,12 @@ begin() {
     nvidia-smi --query-gpu=name,driver_version,memory.total,memory.used,clocks.sm,power.limit \
       --format=csv 2>&1 | while read -r line; do say "  $line"; done
   fi
+}
+
+# Writes work/python, which runs PYTHON with the libraries of the machine.
+python_script() {
+  printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "'$outside'" "${PYTHON:-python3}" > "$work/python"
+  chmod +x "$work/python"
 }
 
 # no_gpu: asks a GPU test; prints why there is no GPU. Status 1 if there is one, 2 if the test does

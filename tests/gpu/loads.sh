@@ -1,4 +1,4 @@
-# The workloads of bench.sh, first.sh and second.sh. `scale` divides sizes.
+# The workloads of bench.sh and measure.sh. `scale` divides sizes.
 #
 
 # Writes random words of a vocabulary of WMT's size, in sentences of 6 to 48 words; train.sh PRESET
@@ -26,8 +26,9 @@ synthetic() {
 cat > train.sh <<'SCRIPT'
 preset=$1 tokens=$2
 shift 2
-exec tx-train --device cuda --precision bf16 --preset "$preset" --vocab words --src train.src \
-  --tgt train.tgt --batch-tokens "$tokens" --log-every 5 --save-every 0 --cache cache -o "$preset" "$@"
+exec tx-train --device "${TX_DEVICE:-cuda}" --precision "${TX_PRECISION:-bf16}" --preset "$preset" \
+  --vocab words --src train.src --tgt train.tgt --batch-tokens "$tokens" \
+  --log-every 5 --save-every 0 --cache cache -o "$preset" "$@"
 SCRIPT
 cat > decode.sh <<'SCRIPT'
 tokens=$1
@@ -60,9 +61,11 @@ random_model() {
     d_ff $((4 * width)) heads $((width / 64)) layers 6 words $((37000 / scale))
 }
 
-# speed_of LOG: the median speed, without the first lines.
+# speed_of LOG: the median speed, without the first quarter of the lines.
 speed_of() {
-  sed -n 's/.*"tokens_per_second":\([0-9]*\).*/\1/p' "$1" | sed 1,4d | sort -n | awk '
+  sed -n 's/.*"tokens_per_second":\([0-9]*\).*/\1/p' "$1" | awk '
+    { x[NR] = $1 }
+    END { for (i = int(NR / 4) + 1; i <= NR; ++i) print x[i] }' | sort -n | awk '
     { x[NR] = $1 }
     END {
       if (NR) printf "median of %d: %d source + target tokens/s\n", NR, x[int((NR + 1) / 2)]

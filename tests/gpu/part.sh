@@ -1,22 +1,27 @@
-# Functions of first.sh and second.sh, whose parts are reported line by line.
+# Functions of measure.sh, whose parts are reported line by line.
 
-failed=0
+failed=0 status=0
 by_line=""
 ! command -v stdbuf > /dev/null 2>&1 || by_line="stdbuf -oL"
 
-# part SECONDS TITLE COMMAND...: runs COMMAND for at most SECONDS times TX_PATIENCE=1, within the
-# remaining time, and returns its status.
+# limit SECONDS: the commands of a part end within SECONDS times TX_PATIENCE=1 from now.
+limit() { part_end=$(($(date +%s) + $1 * ${TX_PATIENCE:-1})); }
+
+# part SECONDS TITLE COMMAND...: runs COMMAND for at most SECONDS times TX_PATIENCE, within the
+# remaining time, and returns its status. Its output is also in the file `last`.
 part() {
   most=$(seconds_left $(($1 * ${TX_PATIENCE:-1}))) title=$2
+  left=$((part_end - $(date +%s)))
+  [ "$left" -ge "$most" ] || most=$left
   shift 2
   say "" && say "== $title"
-  [ "$most" -ge 5 ] || { say "skipped: no time left" && return 1; }
+  [ "$most" -ge 5 ] || { say "skipped: no time left" && status=0 && return 1; }
   began=$(milliseconds)
   # shellcheck disable=SC2086  # words
-  { timeout -k 5 "$most" $by_line "$@" 2>&1; echo $? > status; } | tee -a "$report"
+  { timeout -k 5 "$most" $by_line "$@" 2>&1; echo $? > status; } | tee last | tee -a "$report"
   status=$(cat status)
   say "-- status $status after $((($(milliseconds) - began) / 1000)) s: $title"
-  [ "$status" -eq 0 ] || failed=$((failed + 1))
+  [ "$status" -eq 0 ] || [ "$status" -eq 77 ] || failed=$((failed + 1))
   return "$status"
 }
 
@@ -39,6 +44,6 @@ export TX_OUTSIDE
 ended() {
   say ""
   [ $failed -eq 0 ] || say "$failed FAILED"
-  say "written to $report"
+  say "written to ${report%/*}"
   [ $failed -eq 0 ]
 }

@@ -14,12 +14,13 @@ import ctranslate2
 def main():
     model, kind, batch, beam, threads, extra, device = sys.argv[1:]
     lines = [line.split() for line in sys.stdin]
-    translator = ctranslate2.Translator(model, device=device, compute_type=kind, inter_threads=1,
-                                        intra_threads=int(threads))
+    workers = 2 if device == "cuda" else 1  # as tx-decode
+    translator = ctranslate2.Translator(model, device=device, compute_type=kind,
+                                        inter_threads=workers, intra_threads=int(threads))
     longest = max(map(len, lines)) + int(extra)
     options = dict(beam_size=int(beam), max_batch_size=int(batch), batch_type="examples",
                    length_penalty=0.6, max_decoding_length=longest)
-    translator.translate_batch(lines[:8], **options)
+    translator.translate_batch(lines[:2 * int(batch) if workers > 1 else 8], **options)
     start = time.perf_counter()
     results = translator.translate_batch(lines, **options)
     print(f"{time.perf_counter() - start:.3f}", file=sys.stderr)
