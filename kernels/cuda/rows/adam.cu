@@ -2,8 +2,8 @@
 // record, so that the host need not wait for them.
 #include <algorithm>
 
-#include "kernels/cuda/rows/octet.h"
 #include "kernels/cuda/runtime/device.h"
+#include "kernels/cuda/runtime/octet.h"
 #include "kernels/cuda/runtime/profile.h"
 #include "kernels/cuda/runtime/state.h"
 

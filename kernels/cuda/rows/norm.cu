@@ -1,7 +1,7 @@
 // Residual, dropout and layer norm in one pass. Up to 1,024 features stay in the registers of a
 // warp, up to 4,096 in a block's; wider rows are read again.
-#include "kernels/cuda/rows/octet.h"
 #include "kernels/cuda/rows/pass.h"
+#include "kernels/cuda/runtime/octet.h"
 #include "kernels/cuda/runtime/profile.h"
 #include "kernels/cuda/runtime/state.h"
 

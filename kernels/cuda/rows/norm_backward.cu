@@ -1,8 +1,8 @@
 // The gradient of add_norm in one pass: a block takes a part of the rows, a warp (narrow rows) or
 // the whole block one row at a time. Threads sum dgamma and dbeta over the part in registers;
 // add_parts() then sums the parts.
-#include "kernels/cuda/rows/octet.h"
 #include "kernels/cuda/rows/pass.h"
+#include "kernels/cuda/runtime/octet.h"
 #include "kernels/cuda/runtime/profile.h"
 #include "kernels/cuda/runtime/state.h"
 

@@ -5,7 +5,7 @@
 //   finish(row, column, count, loaded, value)   writes its outputs; value: what is summed by column
 // All reads of a thread come before its first write: an output may be an input.
 #pragma once
-#include "kernels/cuda/rows/octet.h"
+#include "kernels/cuda/runtime/octet.h"
 #include "kernels/cuda/runtime/state.h"
 
 namespace tx {

@@ -1,5 +1,5 @@
 // Simpler simple recurrent units: a thread follows one feature of a sentence from row to row.
-#include "kernels/cuda/rows/octet.h"
+#include "kernels/cuda/runtime/octet.h"
 #include "kernels/cuda/runtime/profile.h"
 #include "kernels/cuda/runtime/state.h"
 
