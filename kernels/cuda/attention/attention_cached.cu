@@ -6,6 +6,8 @@
 // of a sentence (hypotheses of a beam) share their keys: up to four rows are processed together and
 // read keys and values once, with the same arithmetic per row. In self-attention the last key and
 // value of a row are read from the input and also stored in the cache.
+#include <limits>
+
 #include "kernels/cuda/attention/attention_cached.h"
 #include "kernels/cuda/runtime/profile.h"
 
@@ -34,7 +36,7 @@ TX_DEVICE void join_teams(Running<parts>& state, float scale) {
 
 template <class T>
 TX_DEVICE T* output_of(const CachedAttention& p, const Share& w, int r) {
-  return static_cast<T*>(p.o.data) + (w.row + r) * p.o.stride + int64_t(w.head) * p.d_v + w.column;
+  return head_of<T>(p.o, w.row + r, w.head, p.d_v) + w.column;
 }
 
 // For a warp that had all keys: team r writes row r.
@@ -114,23 +116,36 @@ TX_DEVICE Keys keys_of(const CachedAttention& p, int64_t row) {
   return {p.index + row * p.index_stride + skipped, 0, count};
 }
 
-// The first of the heads that share keys stores the row's own key and value.
-template <class T>
+// The first of the heads that share keys stores the row's own key and value. Nothing reads them
+// from the cache in this step.
+template <class T, bool packed>
 TX_DEVICE void keep_own(const CachedAttention& p, const Share& w) {
   const int group = p.heads / p.kv_heads;
   if (w.keys.count == 0 || w.head % group != 0 || (!w.alone() && warp_index() != 0)) return;
-  const int64_t at = w.keys.at(w.keys.count - 1);
-  const T* k = head_of<const T>(p.own_k, w.row, w.kv_head, p.d_k);
-  const T* v = head_of<const T>(p.own_v, w.row, w.kv_head, p.d_v);
-  for (int j = warp_lane(); j < p.d_k; j += warp_size)
-    head_of<T>(p.k, at, w.kv_head, p.d_k)[j] = k[j];
-  for (int j = warp_lane(); j < p.d_v; j += warp_size)
-    head_of<T>(p.v, at, w.kv_head, p.d_v)[j] = v[j];
+  const int32_t at = w.keys.at(w.keys.count - 1);
+  const auto keep = [&](const Matrix& own, const Matrix& cache, int width) {
+    const T* from = head_of<const T>(own, w.row, w.kv_head, width);
+    T* to = head_of<T>(cache, at, w.kv_head, width);
+    if constexpr (packed) {
+      constexpr int each = 16 / int(sizeof(T));
+#pragma unroll 1
+      for (int j = warp_lane() * each; j < width; j += warp_size * each) {
+        const uint4 pack = *reinterpret_cast<const uint4*>(from + j);
+        store_pack(to + j, pack.x, pack.y, pack.z, pack.w);
+      }
+    } else {
+      for (int j = warp_lane(); j < width; j += warp_size) to[j] = from[j];
+    }
+  };
+  keep(p.own_k, p.k, p.d_k);
+  keep(p.own_v, p.v, p.d_v);
 }
 
 template <class T, int rows, int parts, bool packed>
 TX_DEVICE void attend(const CachedAttention& p, Share& w, Combined<parts>* combined) {
-  for (w.column = 0; w.column < p.d_v; w.column += parts * chunk) {
+  // Narrow heads are one chunk.
+  constexpr bool narrow = packed && parts == 1;
+  for (w.column = 0; w.column < (narrow ? 1 : p.d_v); w.column += parts * chunk) {
     Running<parts> running[rows];
 #pragma unroll
     for (int r = 0; r < rows; ++r) running[r].begin();
@@ -150,7 +165,8 @@ TX_DEVICE void attend(const CachedAttention& p, Share& w, Combined<parts>* combi
 template <class T, int rows, int parts, bool packed>
 __global__ void __launch_bounds__(warps* warp_size, rows* parts > 4               ? 2
                                                     : rows * parts > 1 || !packed ? 3
-                                                                                  : 4)
+                                                    : sizeof(T) == 4              ? 4
+                                                                                  : 6)
     attend_rows(CachedAttention p, int heads_each) {
   __shared__ Combined<parts> combined[rows];
   Share w;
@@ -164,8 +180,8 @@ __global__ void __launch_bounds__(warps* warp_size, rows* parts > 4             
     for (; w.head < last_head; w.head += w.alone() ? warps : 1) {
       w.kv_head = int(unsigned(w.head) * unsigned(p.kv_heads) / unsigned(p.heads));
       w.slope = slope_of(p, w.head);
-      if (rows == 1 && given(p.own_k)) keep_own<T>(p, w);
       attend<T, rows, parts, packed>(p, w, combined);
+      if (rows == 1 && given(p.own_k)) keep_own<T, packed>(p, w);
     }
   }
 }
@@ -194,6 +210,8 @@ void Cuda::attention_cached(const CachedAttention& p) {
   const bool packed = packs(p.q, 16) && packs(p.k, 16) && packs(p.v, 16) && packs(p.o, 16) &&
                       packs(p.own_k, 16) && packs(p.own_v, 16) && p.d_k % 8 == 0 && p.d_v % 8 == 0;
   TX_ASSERT(p.own_k.empty() || (p.index && p.heads % p.kv_heads == 0));
+  for (const Matrix& m : {p.q, p.k, p.v, p.o, p.own_k, p.own_v})
+    TX_ASSERT(m.stride <= std::numeric_limits<int32_t>::max());
   with_type(p.q.dtype, [&](auto t) {
     using T = decltype(t);
     if (!packed)

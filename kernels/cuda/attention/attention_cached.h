@@ -1,6 +1,7 @@
 // The building blocks of attention_cached.cu: one step of a team of lanes over four keys.
 #pragma once
 #include "kernels/cuda/attention/attention.h"
+#include "kernels/cuda/runtime/octet.h"
 
 namespace tx::cached {
 
@@ -8,47 +9,16 @@ constexpr int warps = 4, team_lanes = 8, warp_teams = warp_size / team_lanes;
 constexpr int in_flight = 4, chunk = team_lanes * 8;
 constexpr int alone_keys = 64;
 
-// 8 elements as in memory.
-template <class T>
-struct Eight {
-  static constexpr int each = 16 / int(sizeof(T));
-  Pack<T, each> part[8 / each];
-  TX_DEVICE float operator[](int j) const { return load(part[j / each].at[j % each]); }
-};
-
 // `left`: elements from here to the end of the head; zero beyond.
 template <bool packed, class T>
-TX_DEVICE Eight<T> load_eight(const T* from, int left) {
-  using E = Eight<T>;
-  E x;
-  if constexpr (packed) {
-    for (int i = 0; i < 8 / E::each; ++i) {
-      if (left > 0)
-        x.part[i] = reinterpret_cast<const Pack<T, E::each>*>(from)[i];
-      else
-        x.part[i] = {};
-    }
-  } else {
-    for (int j = 0; j < 8; ++j) x.part[j / E::each].at[j % E::each] = j < left ? from[j] : T{};
-  }
-  return x;
+TX_DEVICE Octet<T> load_eight(const T* from, int left) {
+  if (packed && left <= 0) return {};
+  return read_octet(from, left, packed);
 }
 
 template <bool packed, class T>
 TX_DEVICE void store_eight(T* to, int left, const float (&x)[8]) {
-  using E = Eight<T>;
-  E y;
-#pragma unroll
-  for (int j = 0; j < 8; ++j) store(y.part[j / E::each].at[j % E::each], x[j]);
-  if constexpr (packed) {
-#pragma unroll
-    for (int i = 0; i < 8 / E::each; ++i)
-      if (left > 0) reinterpret_cast<Pack<T, E::each>*>(to)[i] = y.part[i];
-  } else {
-#pragma unroll
-    for (int j = 0; j < 8; ++j)
-      if (j < left) to[j] = y.part[j / E::each].at[j % E::each];
-  }
+  if (!packed || left > 0) write_octet(to, left, packed, octet_of<T>(x));
 }
 
 // The running softmax and weighted values of one team; the columns of one lane.
@@ -109,13 +79,14 @@ struct Step {
   const T* key[in_flight];
   bool seen[in_flight];
   int j0;
-  Eight<T> value[in_flight][parts];
+  Octet<T> value[in_flight][parts];
 };
 
-// The first element of the head that a warp works on, in row `at` of keys or values.
+// The first element of the head that a warp works on, in row `at` of keys or values. Strides fit
+// into 32 bits, so that the product is one instruction.
 template <class T>
-TX_DEVICE T* head_of(const Matrix& x, int64_t at, int kv_head, int width) {
-  return static_cast<T*>(x.data) + at * x.stride + int64_t(kv_head) * width;
+TX_DEVICE T* head_of(const Matrix& x, int32_t at, int kv_head, int width) {
+  return static_cast<T*>(x.data) + int64_t(at) * int32_t(x.stride) + kv_head * width;
 }
 
 template <int rows, bool packed, class T, int parts>
@@ -125,7 +96,7 @@ TX_DEVICE void begin_step(const CachedAttention& p, const Share& w, int j0, Step
   for (int u = 0; u < in_flight; ++u) {
     const int j = j0 + w.team() + u * w.teams(), offset = w.column + lane_columns();
     step.seen[u] = j < w.keys.count;
-    const int64_t at = step.seen[u] ? w.keys.at(j) : 0;
+    const int32_t at = step.seen[u] ? w.keys.at(j) : 0;
     const T *k = head_of<const T>(p.k, at, w.kv_head, p.d_k),
             *v = head_of<const T>(p.v, at, w.kv_head, p.d_v) + offset;
     if (rows == 1 && given(p.own_k) && j == w.keys.count - 1) {
@@ -143,7 +114,7 @@ TX_DEVICE void begin_step(const CachedAttention& p, const Share& w, int j0, Step
 // A lane's columns l .. l + 7 of the keys.
 template <bool packed, class T, int parts>
 TX_DEVICE void load_keys(const CachedAttention& p, const Step<T, parts>& step, int l,
-                         Eight<T> (&k)[in_flight]) {
+                         Octet<T> (&k)[in_flight]) {
 #pragma unroll
   for (int u = 0; u < in_flight; ++u)
     k[u] = load_eight<packed>(step.key[u] + l, step.seen[u] ? p.d_k - lane_columns() - l : 0);
@@ -152,11 +123,10 @@ TX_DEVICE void load_keys(const CachedAttention& p, const Step<T, parts>& step, i
 // s += the products of these columns with those of row r's query.
 template <bool packed, class T>
 TX_DEVICE void add_scores(const CachedAttention& p, const Share& w, int r, int l,
-                          const Eight<T> (&k)[in_flight], float (&s)[in_flight]) {
+                          const Octet<T> (&k)[in_flight], float (&s)[in_flight]) {
   const int column = lane_columns() + l;
-  const T* query =
-      static_cast<const T*>(p.q.data) + (w.row + r) * p.q.stride + int64_t(w.head) * p.d_k + column;
-  const Eight<T> q = load_eight<packed>(query, p.d_k - column);
+  const T* query = head_of<const T>(p.q, w.row + r, w.head, p.d_k) + column;
+  const Octet<T> q = load_eight<packed>(query, p.d_k - column);
 #pragma unroll
   for (int u = 0; u < in_flight; ++u)
 #pragma unroll
@@ -195,7 +165,7 @@ TX_DEVICE void take_step(const CachedAttention& p, const Share& w, int j0,
                          Running<parts> (&running)[rows]) {
   Step<T, parts> step;
   begin_step<rows, packed>(p, w, j0, step);
-  Eight<T> k[in_flight];
+  Octet<T> k[in_flight];
   if constexpr (parts == 1) {
     load_keys<packed>(p, step, 0, k);
 #pragma unroll
