@@ -35,12 +35,12 @@ expect_status 0 measure
 expect_stdout_file out/report.txt
 for title in 'GPU tests' 'tx-train, base, bf16, 110 tokens per side, 6 steps , build b' \
   'tx-train, big, bf16, 110 tokens per side, 4 steps --profile, build a' \
-  'decoding, small, bf16, beam 4, 7 tokens, build b' \
+  'decoding, small, bf16, beam 4, 6 tokens, build b' \
   'PyTorch, base, packed rows, .*--compile'; do
   grep -q -- "^-- status 0 after [0-9]* s: $title\$" out/report.txt || fail "nothing of: $title"
 done
 for figure in 'tests	a	passed' 'train base	a	[1-9][0-9]*' 'train base	b	[1-9][0-9]*' \
-  'decode 2 sentences, 2 workers	b	[1-9][0-9]*' 'step of 4 rows	a	[1-9][0-9.]*' \
+  'decode 1 sentences, 2 workers	b	[1-9][0-9]*' 'step of 4 rows	a	[1-9][0-9.]*' \
   'PyTorch base eager	-	4321'; do
   grep -qx "$figure" out/figures.tsv || fail "no figure: $figure"
 done
