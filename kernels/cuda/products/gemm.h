@@ -65,6 +65,12 @@ inline Finish finish_of(const Sums& p) {
           reinterpret_cast<uintptr_t>(p.c.data) % pair == 0 && p.c.stride % 2 == 0};
 }
 
+// Whether rows of c can be stored, and pairs of the bias read, in packs; nothing is added to c.
+inline bool wide_output(const Sums& p) {
+  return !p.add && packs(p.c, 16) && p.c.cols % 8 == 0 &&
+         reinterpret_cast<uintptr_t>(p.bias) % (2 * sizeof(float)) == 0;
+}
+
 template <class T>
 TX_DEVICE float finished(const Finish& f, const T* c, int64_t column, float sum) {
   if (f.bias) sum += f.bias[column];

@@ -2,7 +2,10 @@
 // steps of 64 along K: slices of a and b are loaded to shared memory several steps ahead, as rows
 // of 128 bytes whose eight chunks are permuted by the row's number, against bank conflicts. Rows
 // and elements beyond the matrices are zero. Warps multiply fragments with mma m16n8k16.
+#include <type_traits>
+
 #include "kernels/cuda/products/gemm.h"
+#include "kernels/cuda/runtime/octet.h"
 #include "kernels/cuda/runtime/mma.h"
 
 namespace tx {
@@ -114,7 +117,99 @@ TX_DEVICE void multiply(const unsigned char* a, const unsigned char* b, int a_ro
   }
 }
 
-template <class T, template <int, int> class Slices>
+// Fragments are stored in packs of 16 bytes: lane t of the four that hold a row of one collects all
+// of it, or in f32 half, from the others. `row` and `col` are the first of the warp.
+TX_DEVICE uint32_t from_lane(uint32_t word, int apart) {
+  return __shfl_xor_sync(whole_warp, word, apart);
+}
+
+// Word t of lane k becomes word k of lane t.
+TX_DEVICE void transpose(uint32_t (&word)[4], int t) {
+#pragma unroll
+  for (int apart = 1; apart <= 2; apart *= 2) {
+    const bool second = t & apart;
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      if (k & apart) continue;
+      const uint32_t other = from_lane(second ? word[k] : word[k + apart], apart);
+      word[k] = second ? other : word[k];
+      word[k + apart] = second ? word[k + apart] : other;
+    }
+  }
+}
+
+template <class T, class Out>
+TX_DEVICE void finish_wide(const Finish& f, int64_t row, int64_t col,
+                           const float (&sums)[T::m][T::n][4]) {
+  const int lane = int(threadIdx.x) % warp_size, g = lane / 4, t = lane % 4;
+  Pack<float, 2> bias[T::n];
+#pragma unroll
+  for (int j = 0; j < T::n; j++) {
+    bias[j] = {};
+    const int64_t column = col + j * 8;
+    if (f.bias && column < f.cols)
+      bias[j] = *reinterpret_cast<const Pack<float, 2>*>(f.bias + column + t * 2);
+  }
+  const auto value = [&](int i, int j, int k) {
+    float sum = sums[i][j][k];
+    if (f.bias) sum += bias[j].at[k % 2];
+    return f.relu && sum <= 0 ? 0 : sum;  // NaN stays NaN
+  };
+  const auto put = [&](int64_t r, int64_t c, const uint32_t(&word)[4]) {
+    if (r < f.rows && c < f.cols)
+      store_pack(static_cast<Out*>(f.c) + r * f.stride + c, word[0], word[1], word[2], word[3]);
+  };
+#pragma unroll
+  for (int i = 0; i < T::m; i++) {
+    const int64_t upper = row + i * 16 + g;
+    if constexpr (std::is_same_v<Out, bf16>) {
+#pragma unroll
+      for (int j = 0; j < T::n; j += 2) {
+        const auto pair = [&](int n, int k) {
+          return bf16_pair(value(i, n, k), value(i, n, k + 1));
+        };
+        uint32_t word[4] = {pair(j, 0), pair(j + 1, 0), pair(j, 2), pair(j + 1, 2)};
+        transpose(word, t);
+        put(upper + t / 2 * 8, col + (j + t % 2) * 8, word);
+      }
+    } else {
+      const bool second = t % 2;
+#pragma unroll
+      for (int j = 0; j < T::n; j++) {
+        uint32_t own[2], other[2];
+#pragma unroll
+        for (int k = 0; k < 2; k++) {
+          const uint32_t high = bits_of(value(i, j, k)), low = bits_of(value(i, j, k + 2));
+          own[k] = second ? low : high;
+          other[k] = from_lane(second ? high : low, 1);
+        }
+        const uint32_t word[4] = {second ? other[0] : own[0], second ? other[1] : own[1],
+                                  second ? own[0] : other[0], second ? own[1] : other[1]};
+        put(upper + t % 2 * 8, col + j * 8 + t / 2 * 4, word);
+      }
+    }
+  }
+}
+
+template <class T>
+TX_DEVICE void finish_any(const Finish& f, int64_t row, int64_t col,
+                          const float (&sums)[T::m][T::n][4]) {
+  const int lane = int(threadIdx.x) % warp_size;
+#pragma unroll
+  for (int i = 0; i < T::m; i++) {
+#pragma unroll
+    for (int j = 0; j < T::n; j++) {
+      const int64_t r = row + i * 16 + lane / 4, c = col + j * 8 + lane % 4 * 2;
+      const float upper[2] = {sums[i][j][0], sums[i][j][1]};
+      const float lower[2] = {sums[i][j][2], sums[i][j][3]};
+      finish_columns(f, r, c, upper);
+      finish_columns(f, r + 8, c, lower);
+    }
+  }
+}
+
+// Out: the type of c if wide_output(), else void.
+template <class T, template <int, int> class Slices, class Out>
 __global__ void __launch_bounds__(T::threads, T::threads == 256 ? 2 : 1)
     tensor_kernel(const Operand a, const Operand b, const Finish finish) {
   unsigned char* shared = dynamic_shared<unsigned char>();
@@ -129,7 +224,7 @@ __global__ void __launch_bounds__(T::threads, T::threads == 256 ? 2 : 1)
     }
     copy_async_commit();
   };
-  const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
+  const int warp = int(threadIdx.x) / warp_size;
   const int a_row = warp / T::across * T::m * 16, b_row = warp % T::across * T::n * 8;
   float sums[T::m][T::n][4] = {};
 #pragma unroll
@@ -142,17 +237,10 @@ __global__ void __launch_bounds__(T::threads, T::threads == 256 ? 2 : 1)
     multiply<T>(slice, slice + T::a_bytes, a_row, b_row, sums);
     stage = stage + 1 == T::stages ? 0 : stage + 1;
   }
-#pragma unroll
-  for (int i = 0; i < T::m; i++) {
-#pragma unroll
-    for (int j = 0; j < T::n; j++) {
-      const int64_t r = row + a_row + i * 16 + lane / 4, c = col + b_row + j * 8 + lane % 4 * 2;
-      const float upper[2] = {sums[i][j][0], sums[i][j][1]};
-      const float lower[2] = {sums[i][j][2], sums[i][j][3]};
-      finish_columns(finish, r, c, upper);
-      finish_columns(finish, r + 8, c, lower);
-    }
-  }
+  if constexpr (std::is_same_v<Out, void>)
+    finish_any<T>(finish, row + a_row, col + b_row, sums);
+  else
+    finish_wide<T, Out>(finish, row + a_row, col + b_row, sums);
 }
 
 template <class T>
@@ -163,8 +251,11 @@ void run(const Cuda::State& s, const Sums& p) {
   const dim3 grid(blocks_of(p.a.rows, T::rows), blocks_of(p.b.rows, T::cols));
   const size_t shared = size_t(T::stages) * T::bytes;
   const bool packs = p.k % 8 == 0 && packed(p.a, p.dtype) && packed(p.b, p.dtype);
-  launch(s, packs ? tensor_kernel<T, Packs> : tensor_kernel<T, Elements>, grid, T::threads, shared,
-         side(p.a), side(p.b), finish_of(p));
+  auto* kernel = packs ? tensor_kernel<T, Packs, void> : tensor_kernel<T, Elements, void>;
+  if (packs && wide_output(p))
+    kernel =
+        p.c.dtype == DType::bf16 ? tensor_kernel<T, Packs, bf16> : tensor_kernel<T, Packs, float>;
+  launch(s, kernel, grid, T::threads, shared, side(p.a), side(p.b), finish_of(p));
 }
 
 }  // namespace

@@ -33,6 +33,18 @@ TX_DEVICE void store(bf16& to, float x) {
       (u & 0x7fffffffu) > 0x7f800000u ? 0x7fff : uint16_t((u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
 #endif
 }
+// Two elements as in memory: `low` is the first.
+TX_DEVICE uint32_t bf16_pair(float low, float high) {
+#ifdef __CUDA_ARCH__
+  uint32_t pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+#else
+  bf16 a, b;
+  store(a, low), store(b, high);
+  return a.bits | uint32_t(b.bits) << 16;
+#endif
+}
 // x rounded to T.
 template <class T>
 TX_DEVICE float rounded(float x) {
