@@ -79,7 +79,7 @@ for file in $files; do cuobjdump --dump-resource-usage "$file" 2>&1; done | $dem
     else if (name ~ /^backward</) line("", 128, 4 * 64 * (part[2] + 8) * 2 + 1024)
     else if (name ~ /tensor_kernel</) {
       split(tensors[part[3] + 1], t, "x")
-      line(t[1] " x " t[2], t[1] / part[4] * t[2] / part[5] * 32, part[6] * (t[1] + t[2]) * 128)
+      line(t[1] " x " t[2], t[1] / part[4] * t[2] / part[5] * 32, t[3] * (t[1] + t[2]) * 128)
     } else if (name ~ /plain_kernel</) {
       split(plains[part[3] + 1], t, "x")
       line(t[1] " x " t[2], t[1] / part[4] * t[2] / part[5], 0)

@@ -1,5 +1,6 @@
 // The matrix products of Cuda: checks, and the choice between cuBLASLt and our own.
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -37,16 +38,17 @@ TileShape tile_shape(DType dtype, int tile) {
 // of a and b at 64 bytes per cycle, and a multiprocessor multiplies about 1,300 pairs per cycle in
 // bf16 and 128 in f32: in units of one row's bytes a pair costs 1 / 40 or 1 / 8. Times of reads and
 // products are added, as small tiles overlap them little.
-int best_tile(DType dtype, int64_t rows, int64_t cols, int processors) {
+int best_tile(DType dtype, int64_t rows, int64_t cols, int processors, int shared_bytes) {
   const double pair = dtype == DType::bf16 ? 1.0 / 40 : 1.0 / 8;
   int best = 0;
-  double least = 0;
+  double least = std::numeric_limits<double>::infinity();
   for (int tile = 0; tile < tile_count(dtype); ++tile) {
     const TileShape t = tile_shape(dtype, tile);
+    if (t.shared_bytes() > shared_bytes) continue;
     const int64_t blocks = int64_t(blocks_of(rows, t.rows)) * blocks_of(cols, t.cols);
     const double read = double(std::min<int64_t>(rows, t.rows) + t.cols);
     const double time = double(blocks_of(blocks, processors)) * (read + pair * t.rows * t.cols);
-    if (tile == 0 || time <= least) best = tile, least = time;
+    if (time <= least) best = tile, least = time;
   }
   return best;
 }
@@ -67,7 +69,8 @@ void matmul_invariant(Cuda::State& s, Matrix x, Matrix w, Matrix bias, Activatio
   const Sums sums{
       x.dtype, {x.data, x.rows, x.stride, 1},        {w.data, w.rows, w.stride, 1},  x.cols,
       y,       static_cast<const float*>(bias.data), activation == Activation::relu, false};
-  own_product(s, sums, tile == best ? best_tile(x.dtype, x.rows, w.rows, s.processors) : tile);
+  if (tile == best) tile = best_tile(x.dtype, x.rows, w.rows, s.processors, s.shared_bytes_limit);
+  own_product(s, sums, tile);
 }
 
 namespace {
@@ -88,7 +91,9 @@ void Cuda::product(const Product& p) {
   if (s.m == 0 || s.n == 0) return;
   if (BlasLt::takes(p) && cuda::blas_of(*state_).product(*state_, p)) return;
   const cuda::Sums sums = cuda::sums_of(p);
-  cuda::own_product(*state_, sums, cuda::best_tile(p.a.dtype, s.m, s.n, state_->processors));
+  const int tile =
+      cuda::best_tile(p.a.dtype, s.m, s.n, state_->processors, state_->shared_bytes_limit);
+  cuda::own_product(*state_, sums, tile);
 }
 
 void Cuda::plan_product(const Product& p) {

@@ -31,8 +31,8 @@ struct Sums {
 Sums sums_of(const Product& p);
 
 // Our own loops, by the tile of c that a block computes; all give the same bits.
-constexpr TileShape tensor_tiles[] = {{16, 16}, {32, 16}, {16, 64},  {32, 32},
-                                      {32, 64}, {64, 64}, {128, 128}};
+constexpr TileShape tensor_tiles[] = {{16, 16, 6}, {32, 16, 8}, {16, 64, 4},  {32, 32, 4},
+                                      {32, 64, 4}, {64, 64, 3}, {128, 128, 3}};
 constexpr TileShape plain_tiles[] = {{16, 32}, {64, 64}, {128, 128}};
 void tensor_product(const Cuda::State& s, const Sums& p, int tile);  // bf16
 void plain_product(const Cuda::State& s, const Sums& p, int tile);   // f32

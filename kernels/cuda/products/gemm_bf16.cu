@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "kernels/cuda/products/gemm.h"
-#include "kernels/cuda/runtime/octet.h"
 #include "kernels/cuda/runtime/mma.h"
+#include "kernels/cuda/runtime/octet.h"
 
 namespace tx {
 namespace cuda {
@@ -81,14 +81,15 @@ class Elements {
   int64_t first_, k_ = 0;
 };
 
-// A block of (rows / warp_rows) x (cols / warp_cols) warps; `stages` slices in shared memory.
-template <int index, int warp_rows, int warp_cols, int stage_count>
+// A block of (rows / warp_rows) x (cols / warp_cols) warps.
+template <int index, int warp_rows, int warp_cols>
 struct Tile {
   static constexpr int rows = tensor_tiles[index].rows, cols = tensor_tiles[index].cols;
-  static constexpr int stages = stage_count;
+  static constexpr int stages = tensor_tiles[index].stages;
   static constexpr int across = cols / warp_cols, threads = rows / warp_rows * across * 32;
   static constexpr int m = warp_rows / 16, n = warp_cols / 8;  // fragments of a warp
   static constexpr int a_bytes = rows * row_bytes, bytes = a_bytes + cols * row_bytes;
+  static_assert(stages * bytes == tensor_tiles[index].shared_bytes());
 };
 
 // One slice: the warp's fragments from row `a_row` of a and `b_row` of b on.
@@ -264,19 +265,19 @@ void run(const Cuda::State& s, const Sums& p) {
 void tensor_product(const Cuda::State& s, const Sums& p, int tile) {
   switch (tile) {
     case 0:
-      return run<Tile<0, 16, 16, 6>>(s, p);
+      return run<Tile<0, 16, 16>>(s, p);
     case 1:
-      return run<Tile<1, 16, 16, 8>>(s, p);
+      return run<Tile<1, 16, 16>>(s, p);
     case 2:
-      return run<Tile<2, 16, 16, 4>>(s, p);
+      return run<Tile<2, 16, 16>>(s, p);
     case 3:
-      return run<Tile<3, 16, 16, 4>>(s, p);
+      return run<Tile<3, 16, 16>>(s, p);
     case 4:
-      return run<Tile<4, 16, 32, 4>>(s, p);
+      return run<Tile<4, 16, 32>>(s, p);
     case 5:
-      return run<Tile<5, 32, 32, 3>>(s, p);
+      return run<Tile<5, 32, 32>>(s, p);
     case 6:
-      return run<Tile<6, 64, 32, 3>>(s, p);
+      return run<Tile<6, 64, 32>>(s, p);
   }
   TX_ASSERT(!"a tile");
 }

@@ -6,12 +6,15 @@ namespace tx::cuda {
 
 struct TileShape {
   int rows, cols;
+  int stages = 0;  // slices of K in dynamic shared memory, 128 bytes per row and column each
+  constexpr int shared_bytes() const { return stages * (rows + cols) * 128; }
 };
 // Weights of this type have tiles 0 .. tile_count - 1.
 int tile_count(DType dtype);
 TileShape tile_shape(DType dtype, int tile);
-// The tile with the lowest estimated time for c (rows,cols) on `processors` multiprocessors.
-int best_tile(DType dtype, int64_t rows, int64_t cols, int processors);
+// The tile with the lowest estimated time for c (rows,cols) on `processors` multiprocessors, of
+// those that need at most `shared_bytes` per block.
+int best_tile(DType dtype, int64_t rows, int64_t cols, int processors, int shared_bytes);
 void matmul_invariant(Cuda::State& s, Matrix x, Matrix prepared, Matrix bias, Activation activation,
                       Matrix y, int tile);
 constexpr int best = -1;  // the tile that Cuda::matmul_invariant() chooses

@@ -145,9 +145,10 @@ BOOST_AUTO_TEST_CASE(no_tile_nor_alignment_changes_a_bit) {
 // and the height of a tile fits the number of rows.
 BOOST_AUTO_TEST_CASE(tiles_keep_a_device_busy) {
   constexpr int processors = 132;
-  const auto shape_for = [](int64_t rows, int64_t cols) {
-    const tx::cuda::TileShape t =
-        tx::cuda::tile_shape(DType::bf16, tx::cuda::best_tile(DType::bf16, rows, cols, processors));
+  int shared_bytes = 232448;
+  const auto shape_for = [&](int64_t rows, int64_t cols) {
+    const int tile = tx::cuda::best_tile(DType::bf16, rows, cols, processors, shared_bytes);
+    const tx::cuda::TileShape t = tx::cuda::tile_shape(DType::bf16, tile);
     return std::array<int64_t, 3>{t.rows, t.cols,
                                   (rows + t.rows - 1) / t.rows * ((cols + t.cols - 1) / t.cols)};
   };
@@ -161,6 +162,10 @@ BOOST_AUTO_TEST_CASE(tiles_keep_a_device_busy) {
   BOOST_TEST((shape_for(128, 37056) == Shape{128, 128, 290}));
   BOOST_TEST((shape_for(4096, 512) == Shape{128, 128, 128}));
   BOOST_TEST((shape_for(25000, 2048) == Shape{128, 128, 3136}));
+  shared_bytes = 98304;  // the tile needs all of it
+  BOOST_TEST((shape_for(25000, 2048) == Shape{128, 128, 3136}));
+  shared_bytes = 98303;
+  BOOST_TEST((shape_for(25000, 2048) == Shape{64, 64, 12512}));
 }
 
 BOOST_AUTO_TEST_CASE(near_the_products_of_training) {
