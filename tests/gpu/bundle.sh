@@ -32,6 +32,11 @@ for file in "$build"/bin/* "$build"/tests/gpu-* "$build/tests/make_model" \
   place=${file#"$build/"}
   cp "$file" "$to/build/${place%/*}/"
 done
+if command -v nvcc > /dev/null 2>&1; then
+  for name in wgmma_bits weight_gradients; do
+    sh "$root/tests/gpu/compile.sh" nvcc $name "$to/build/tests"
+  done
+fi
 cp -P "$build"/lib/libtx.so* "$build"/lib/libtx-*.so "$to/build/lib/"
 [ -z "${AB-}" ] || cp "$AB" "$to/build/libtx-cuda-b.so"
 [ -z "${WHEELS-}" ] || {

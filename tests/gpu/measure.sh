@@ -110,21 +110,22 @@ do_tests() {
   figure tests a "$([ "$status" -eq 0 ] && echo passed || echo FAILED)"
 }
 
-# compiled NAME OPTION...: a program of tests/gpu, built here unless the bundle has it.
+# compiled NAME: a program of tests/gpu, in the bundle or built here.
 compiled() {
   [ ! -x "$TX_BUILD/tests/$1" ] || return 0
   nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
   [ -x "$nvcc" ] && [ "$scale" -eq 1 ] ||
     { say "" && say "$1: skipped, a dry run, or not built and no nvcc" && return 1; }
-  name=$1
-  shift
-  part 40 "compiling $name" "$nvcc" -std=c++17 -O2 "$@" -o "$work/$name" "$root/tests/gpu/$name.cu" &&
-    PATH=$work:$PATH
+  part 40 "compiling $1" sh "$root/tests/gpu/compile.sh" "$nvcc" "$1" "$work" && PATH=$work:$PATH
 }
-do_bits() { compiled wgmma_bits -arch=sm_90a && part 15 "bits of wgmma by its width" wgmma_bits; }
+do_bits() { compiled wgmma_bits && part 15 "bits of wgmma by its width" wgmma_bits; }
 do_products() {
-  compiled weight_gradients -arch=sm_90 -lcublasLt &&
-    part 25 "weight gradients by cuBLASLt's candidates" env LD_LIBRARY_PATH="$outside" weight_gradients
+  compiled weight_gradients || return
+  library=$(ls ${TX_CUBLASLT:-/usr/local/cuda*/lib64/libcublasLt.so.1[23] \
+    /opt/*/.venv/lib/python3*/*-packages/nvidia/*/lib/libcublasLt.so.1[23] \
+    /usr/*/lib/python3*/*-packages/nvidia/*/lib/libcublasLt.so.1[23]} 2> /dev/null | tail -n 1)
+  part 25 "weight gradients by cuBLASLt's candidates" env LD_LIBRARY_PATH="$outside" \
+    weight_gradients ${library:+"$library"}
 }
 
 # training BUILD PRESET STEPS OPTION...
