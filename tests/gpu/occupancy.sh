@@ -1,9 +1,9 @@
 #!/bin/sh
-# Occupancy of the CUDA kernels: blocks per multiprocessor of sm_80 and sm_90, from the registers
-# and shared memory that ptxas assigned and the block size of the launch, for heads of 32, 64 and
-# 128 columns, d of 128 to 2,048, and vocabularies up to 256,000. WARPS is out of the 64 of a
-# multiprocessor, BY is the limiting resource. Needs no GPU, but cuobjdump of a CUDA toolkit and a
-# build by nvcc:
+# Occupancy of the CUDA kernels: blocks per multiprocessor of sm_80, 90, 100 and 120, from the
+# registers and shared memory that ptxas assigned and the block size of the launch, for heads of 32,
+# 64 and 128 columns, d of 128 to 2,048, and vocabularies up to 256,000. WARPS is out of the 64 of a
+# multiprocessor (sm_120: 48), BY is the limiting resource. Needs no GPU, but cuobjdump of a CUDA
+# toolkit and a build by nvcc:
 #
 #   sh tests/gpu/occupancy.sh [BUILD]      or a library, or a directory of object files
 #
@@ -34,14 +34,16 @@ for file in $files; do cuobjdump --dump-resource-usage "$file" 2>&1; done | $dem
   function number(text, key) {
     return match(text, " " key ":[0-9]+") ? substr(text, RSTART + length(key) + 2, RLENGTH - length(key) - 2) + 0 : 0
   }
+  # The most for a block; a multiprocessor has 1 KB more.
+  function shared_bytes() { return arch == "sm_120" ? 101376 : arch == "sm_80" ? 166912 : 232448 }
 # A line of the table; `shape` is the case with the largest block.
   function line(shape, threads, dynamic,    warps, registers, shared, by, blocks, all) {
     warps = up(threads, 32) / 32
     registers = up(REG * 32, 256) * warps
-    # 1 KB of every block is the system'"'"'s, which the listing of sm_90 counts.
-    shared = up((arch == "sm_90" ? (SHARED > 1024 ? SHARED : 1024) : SHARED + 1024) + dynamic, 128)
-    all = arch == "sm_90" ? 233472 : 167936
-    blocks = least(int(64 / warps), 32); by = "threads"
+    # 1 KB of every block is the system'"'"'s, which the listing counts from sm_90 on.
+    shared = up((arch != "sm_80" ? (SHARED > 1024 ? SHARED : 1024) : SHARED + 1024) + dynamic, 128)
+    all = shared_bytes() + 1024
+    blocks = arch == "sm_120" ? least(int(48 / warps), 24) : least(int(64 / warps), 32); by = "threads"
     if (int(65536 / registers) < blocks) { blocks = int(65536 / registers); by = "registers" }
     if (int(all / shared) < blocks) { blocks = int(all / shared); by = "shared" }
     printf "%s %4d %6d %5d %5d %6d %6d %5d %-9s %s%s\n", arch, REG, SHARED, STACK, threads, dynamic, blocks,
@@ -56,7 +58,7 @@ for file in $files; do cuobjdump --dump-resource-usage "$file" 2>&1; done | $dem
     size = name ~ /<float/ ? 4 : 2
     for (i = 1; i <= n; ++i) {
       packs = int((v[i] * size + 15) / 16)
-      most = arch == "sm_90" ? 232448 : 166912
+      most = shared_bytes()
       cached = packs * 16 + 2048 <= most
       if (cached != (name ~ /, 1>|, true>/)) continue
       threads = 32
@@ -87,7 +89,7 @@ for file in $files; do cuobjdump --dump-resource-usage "$file" 2>&1; done | $dem
     else if (name ~ /norm_backward_rows/) widths()
     else if (name ~ /norm_backward_wide|add_parts/) line("", 512, 0)
     else if (name ~ /add_rows|add_guided|sum_before/) line("", 1024, 0)
-    else if (name ~ /attend_rows|plain_|guide_|extend/) line("", 128, 0)
+    else if (name ~ /attend_rows|plain_|guide_|extend|norm_backward_warps/) line("", 128, 0)
     else line("", 256, 0)
   }
   END {

@@ -194,8 +194,8 @@ TX_DEVICE void query_tiles(const Attention& p, const Work& w, Shared<D> shared) 
 
 // Blocks per multiprocessor: as many as registers allow almost without spilling.
 template <int D>
-constexpr int blocks_each = D <= 32   ? 8
-                            : D <= 64 ? 6
+constexpr int blocks_each = D <= 32   ? 8 - fewer_blocks
+                            : D <= 64 ? 6 - fewer_blocks
                                       : 3;
 
 // Grid: sentences, pairs of heads, slots.

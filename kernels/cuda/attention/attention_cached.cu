@@ -166,7 +166,7 @@ template <class T, int rows, int parts, bool packed>
 __global__ void __launch_bounds__(warps* warp_size, rows* parts > 4               ? 2
                                                     : rows * parts > 1 || !packed ? 3
                                                     : sizeof(T) == 4              ? 4
-                                                                                  : 6)
+                                                                     : 6 - fewer_blocks)
     attend_rows(CachedAttention p, int heads_each) {
   __shared__ Combined<parts> combined[rows];
   Share w;

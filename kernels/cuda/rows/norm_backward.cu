@@ -103,9 +103,10 @@ TX_DEVICE void block_sums(float (&x)[values], float* parts) {
 }
 
 // Rows of up to `octets` octets per lane, a warp each. Beyond the row a lane holds zeros, which add
-// nothing. The limit of registers is for four blocks on a multiprocessor.
+// nothing. The limit of registers is for four blocks on a multiprocessor (see fewer_blocks).
 template <class T, int octets>
-__global__ void __launch_bounds__(row_warps* warp_size, 4) norm_backward_warps(Backward p) {
+__global__ void __launch_bounds__(row_warps* warp_size, 4 - fewer_blocks)
+    norm_backward_warps(Backward p) {
   __shared__ float parts[2][row_warps][octets * octet * warp_size];
   const AddNormBackward& g = p.g;
   const int64_t rows = g.dnormed.rows, width = g.dnormed.cols;

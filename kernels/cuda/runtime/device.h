@@ -16,6 +16,14 @@ namespace tx {
 constexpr int warp_size = 32;
 constexpr unsigned whole_warp = 0xffffffffu;
 
+// nvcc 13.0 needs more registers for compute capability 10 and 12 than for 8 and 9: kernels that
+// just fit there have one block less per multiprocessor here, instead of spilled registers.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+constexpr int fewer_blocks = 1;
+#else
+constexpr int fewer_blocks = 0;
+#endif
+
 struct bf16 {
   uint16_t bits;
 };
