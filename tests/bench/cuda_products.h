@@ -62,7 +62,8 @@ inline void tiles(Measure& m, tx::DType dtype, int64_t d) {
   std::printf("%-46s %8s us", dtype == tx::DType::bf16 ? "tiles, bf16" : "tiles, fp32", "taken");
   for (int tile = 0; tile < count; ++tile) std::printf(" %8d", tile);
   std::printf("\n");
-  for (const int64_t n : {m.few(4), m.few(128), m.few(4096)}) {
+  for (const int64_t n :
+       {m.few(4096), m.few(128), m.few(4)}) {  // a profiler sees the largest first
     const std::pair<int64_t, int64_t> weights[] = {
         {d, d}, {3 * d, d}, {4 * d, d}, {d, 4 * d}, {m.padded, d}};
     for (const auto& [o, i] : weights) {

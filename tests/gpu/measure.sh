@@ -168,21 +168,27 @@ do_kernels() {
   done
 }
 
-# GROUP of cuda_bench and a pattern of the kernel's name with its template arguments.
+# GROUP of cuda_bench, or decode for one sentence, and a pattern of the kernel's name with its
+# template arguments.
 do_ncu() {
   ncu=$(command -v ncu ||
     ls /usr/local/cuda*/bin/ncu /opt/nvidia/nsight-compute/*/ncu 2> /dev/null | tail -n 1)
   { [ -x "$ncu" ] && on_gpu; } || { say "" && say "ncu: skipped, not installed or no GPU" && return; }
   while read -r group pattern <&3; do
+    set -- cuda_bench "$scale" "$group"
+    # shellcheck disable=SC2086  # words
+    [ "$group" != decode ] || set -- decode_bench $size bf16 1 1 4 $length "$words" 1 cuda
+    program=$1
+    shift
     part 30 "ncu of $pattern in $group" sh under.sh "$ncu" --target-processes all \
       --clock-control none --kernel-name-base demangled --kernel-name "regex:$pattern" --launch-skip 1 \
       --launch-count 1 --kill yes --section SpeedOfLight --section LaunchStats --section Occupancy \
       --section MemoryWorkloadAnalysis --section WarpStateStats --section SchedulerStats \
-      -- "$TX_BUILD/tests/cuda_bench" "$scale" "$group"
+      -- "$TX_BUILD/tests/$program" "$@"
   done 3<<'END'
 cached attend_rows<.*, (.int.)?1, (.int.)?1, (.bool.)?(1|true)>
 cached attend_rows<.*, (.int.)?4, (.int.)?1, (.bool.)?(1|true)>
-tiles tensor_kernel<.*Tile<(.int.)?0,
+decode tensor_kernel<.*Tile<(.int.)?0,
 tiles tensor_kernel<.*Tile<(.int.)?6,
 attention [^_]backward<
 attention [^_]forward<
@@ -271,7 +277,8 @@ for name in $parts; do
     bits) limit 55 ;;
     train) limit 130 ;;
     decode) limit 80 ;;
-    kernels | ncu) limit 75 ;;
+    kernels) limit 120 ;;
+    ncu) limit 75 ;;
     products | checkers) limit 60 ;;
     ctranslate2 | torch) limit 100 ;;
     learn) limit 600 ;;
