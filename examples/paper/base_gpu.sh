@@ -94,7 +94,7 @@ tx-decode -q -m "$dir/model.safetensors" $DECODE "$@" < "$test_src" > "$dir/$TES
   printf '%s: ' "$TEST"
   tx-bleu --confidence "$test_tgt" < "$dir/$TEST.$TO"
 } > "$dir/result"
-# Joules: means of neighbouring samples; pauses of more than 5 seconds are between sessions.
+# Joules: means of neighbouring samples; pauses of more than 5 seconds are between runs.
 energy=$(awk -F '[ :,]+' 'NF == 5 && $5 + 0 > 0 {
     now = $2 * 3600 + $3 * 60 + $4
     gap = now - last + (now < last ? 86400 : 0)

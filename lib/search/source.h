@@ -7,8 +7,8 @@
 
 namespace tx {
 
-// What a model of kind encoder gives for a line: the tokens at its masks, or one vector, the mean of
-// the last layer over the tokens or the last layer at <s>, which precedes them.
+// What a model of kind encoder gives for a line: the tokens at its masks, or one vector, the mean
+// of the last layer over the tokens or the last layer at <s>, which precedes them.
 enum class Encoding { masks, mean, first };
 
 struct Source {
@@ -28,7 +28,7 @@ struct Source {
   // Language models: `ids` end in the tokens of a word that may be incomplete; their number.
   int64_t open_tokens = 0;
   bool opens = false;  // language models: the output is a whole text, without a prompt
-  Encoding encoding = Encoding::masks;  // models of kind encoder
+  Encoding encoding = Encoding::masks;                  // models of kind encoder
   bool blank() const { return ids.empty() && !opens; }  // the output is empty
   // The length that --max-extra is added to: that of the source, or of the prefix if it is longer.
   int64_t tokens() const {
