@@ -72,6 +72,8 @@ class Markup {
 bool is_letter_or_digit(char32_t c);
 // Whether a word goes on across text[at].
 bool is_inside_word(std::string_view text, size_t at);
+// The nearest place that is not within a word or character, to the left or right.
+size_t outside_words(std::string_view text, size_t at, bool left);
 // The places of a word in a text: not within other words, but with further letters behind it.
 std::vector<size_t> places_of_word(std::string_view word, std::string_view text);
 

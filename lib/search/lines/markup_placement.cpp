@@ -23,6 +23,12 @@ bool is_inside_word(std::string_view text, size_t at) {
          !stands_alone(after);
 }
 
+size_t outside_words(std::string_view text, size_t at, bool left) {
+  while (at < text.size() && (is_continuation(text[at]) || is_inside_word(text, at)))
+    at += left ? size_t(-1) : 1;
+  return at;
+}
+
 std::vector<size_t> places_of_word(std::string_view word, std::string_view text) {
   std::vector<size_t> places;
   const bool digits = is_letter_or_digit(last_code_point(word)) &&
@@ -128,9 +134,7 @@ class Markup::Placement {
   size_t outside(size_t at, bool left) const {
     for (const auto& [begin, word] : words_)
       if (begin < at && at < begin + word.length) return left ? begin : begin + word.length;
-    while (is_inside_word(text_, at) || (at < text_.size() && is_continuation(text_[at])))
-      at += left ? size_t(-1) : 1;
-    return at;
+    return outside_words(text_, at, left);
   }
 
   Range trimmed(const Token& t) const {

@@ -48,12 +48,6 @@ bool has_letter_or_digit(std::string_view text) {
   return false;
 }
 
-bool contains_whole(std::string_view text, std::string_view words) {
-  for (size_t at = 0; (at = text.find(words, at)) != text.npos; ++at)
-    if (is_whole(text, at, at + words.size())) return true;
-  return false;
-}
-
 // As outputs have it; "": the vocabulary lacks a word of it.
 std::string normalised(const std::string& form, const Vocabulary& vocabulary) {
   std::vector<int> ids;
@@ -186,9 +180,8 @@ size_t place_of(const Terminology::Term& term, std::string_view output,
   }
   size_t at = own <= output.size() ? own : nearest >= 0 ? behind : next;
   if (at > output.size()) at = kept;
-  while (at > kept && is_inside_word(output, at)) --at;
-  while (is_inside_word(output, at)) ++at;
-  return at;
+  const size_t begin = outside_words(output, at, true);
+  return begin >= kept ? begin : outside_words(output, kept, false);
 }
 
 }  // namespace

@@ -68,6 +68,12 @@ bool is_whole(std::string_view text, size_t begin, size_t end) {
   return end < complete_size(text) && ends_a_word(last_code_point(inside), end);
 }
 
+bool contains_whole(std::string_view text, std::string_view words) {
+  for (size_t at = 0; (at = text.find(words, at)) != text.npos; ++at)
+    if (is_whole(text, at, at + words.size())) return true;
+  return false;
+}
+
 ForbiddenPhrases::ForbiddenPhrases(const std::vector<std::string>& phrases,
                                    const Vocabulary& vocabulary, bool continues)
     : continues_(continues) {

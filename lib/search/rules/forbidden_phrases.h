@@ -18,6 +18,8 @@ bool is_boundary(char32_t c);
 // Whether boundaries of words lie on both sides of text[begin, end): the ends of the text, and
 // characters that are no letter, digit or mark, or of a script without spaces.
 bool is_whole(std::string_view text, size_t begin, size_t end);
+// Whether `words`, not empty, stand so in a text.
+bool contains_whole(std::string_view text, std::string_view words);
 
 // An output never contains a phrase with a boundary of words on both sides: "art" does not block
 // "cart" or "arts". A token is blocked if it begins after the phrase and shows that no

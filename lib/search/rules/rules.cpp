@@ -65,8 +65,7 @@ size_t RequiredPhrases::matched(std::string_view text, std::span<const int> toke
   if (words.empty() &&
       std::search(tokens.begin(), tokens.end(), phrase.begin(), phrase.end()) != tokens.end())
     return phrase.size();
-  for (size_t at = 0; !words.empty() && (at = text.find(words, at)) != text.npos; ++at)
-    if (is_whole(text, at, at + words.size())) return phrase.size();
+  if (!words.empty() && contains_whole(text, words)) return phrase.size();
   size_t begun = std::min(tokens.size(), phrase.size() - 1);
   while (!std::ranges::equal(tokens.last(begun), phrase.first(begun))) --begun;
   return begun;

@@ -97,6 +97,8 @@ BOOST_AUTO_TEST_CASE(places_within_words_move_to_their_beginning) {
   const Terminology::Term dog{1, 2, {"Hund"}};
   const std::vector<Markup::Token> tokens = {{0, 3, 0}, {3, 5, 2}, {5, 8, 1}, {8, 9, 3}};
   BOOST_TEST(corrected_prefix("einTier .", {{dog}}, tokens, 0) == "Hund");
+  const std::vector<Markup::Token> letters = {{0, 2, 0}, {2, 6, 2}, {6, 8, 1}, {8, 9, 3}};
+  BOOST_TEST(corrected_prefix("x ßüre .", {{dog}}, letters, 0) == "x Hund");
   const std::vector<Markup::Token> chinese = {{0, 6, 0}, {6, 12, 1}, {12, 15, 2}};
   const Terminology::Term term{1, 2, {"热狗"}};
   BOOST_TEST(corrected_prefix("一只小狗。", {{term}}, chinese, 0) == "一只热狗");
