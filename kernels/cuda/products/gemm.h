@@ -17,9 +17,12 @@ struct Side {
   int64_t rows, row_step, k_step;
 };
 
-// c (M,N) = a (M,K) b (N,K)^T (+ c) (+ bias) then relu. Every element is one chain of f32
-// operations in ascending k: mma of 16 steps in bf16, fmaf in f32. So its bits depend only on its
-// row of a and its row of b, not on M, on the position of the row or on the tile.
+constexpr int kPart = 256;  // of K
+
+// c (M,N) = a (M,K) b (N,K)^T (+ c) (+ bias) then relu. Every element is a sum in f32 in a fixed
+// order: in bf16, each part of 256 k is a chain of mma of 16 k, ascending from 0, and the parts are
+// added in order; in f32, all k are one chain of fmaf. So its bits depend only on its row of a and
+// its row of b, not on M, on the position of the row or on the tile.
 struct Sums {
   DType dtype;  // of a and b
   Side a, b;
@@ -44,6 +47,11 @@ inline bool packed(const Side& s, DType dtype) {
          size_t(s.row_step) * size_of(dtype) % 16 == 0;
 }
 
+// Whether a and b are, and K is whole packs.
+inline bool packed_operands(const Sums& p) {
+  return p.k % 8 == 0 && packed(p.a, p.dtype) && packed(p.b, p.dtype);
+}
+
 // The epilogue of a sum: what is added to it and where it is stored.
 struct Finish {
   void* c;
@@ -65,9 +73,10 @@ inline Finish finish_of(const Sums& p) {
           reinterpret_cast<uintptr_t>(p.c.data) % pair == 0 && p.c.stride % 2 == 0};
 }
 
-// Whether rows of c can be stored, and pairs of the bias read, in packs; nothing is added to c.
+// Whether, besides, rows of c can be stored and pairs of the bias read in packs; nothing is added
+// to c.
 inline bool wide_output(const Sums& p) {
-  return !p.add && packs(p.c, 16) && p.c.cols % 8 == 0 &&
+  return packed_operands(p) && !p.add && packs(p.c, 16) && p.c.cols % 8 == 0 &&
          reinterpret_cast<uintptr_t>(p.bias) % (2 * sizeof(float)) == 0;
 }
 

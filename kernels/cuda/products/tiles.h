@@ -17,6 +17,9 @@ TileShape tile_shape(DType dtype, int tile);
 int best_tile(DType dtype, int64_t rows, int64_t cols, int processors, int shared_bytes);
 void matmul_invariant(Cuda::State& s, Matrix x, Matrix prepared, Matrix bias, Activation activation,
                       Matrix y, int tile);
+// From now on the largest tile of bf16 goes through wgmma, if `on` and the GPU is a Hopper on which
+// that gives mma's bits, as random numbers show. Returns whether it does.
+bool use_wgmma(Cuda::State& s, bool on);
 constexpr int best = -1;  // the tile that Cuda::matmul_invariant() chooses
 
 }  // namespace tx::cuda

@@ -141,6 +141,33 @@ BOOST_AUTO_TEST_CASE(no_tile_nor_alignment_changes_a_bit) {
   }
 }
 
+// In bf16, the sum of all k is the sum in order of those of 256 each, also where several groups of
+// warps compute them (the first two shapes), in two rounds if there are more than 8.
+BOOST_AUTO_TEST_CASE(parts_of_k_are_added_in_order) {
+  const int64_t shapes[][3] = {{4, 64, 600}, {30, 32, 2568}, {30, 200, 600}};
+  Cuda cuda;
+  for (const auto& [rows, outputs, inputs] : shapes) {
+    Block x(DType::bf16, rows, inputs), w(DType::bf16, outputs, inputs);
+    Block y(DType::f32, rows, outputs);
+    x.randomise(1), w.randomise(2);
+    Image dx(cuda, x), dw(cuda, w), dy(cuda, y);
+    const auto product = [&](int64_t first, int64_t count, int tile) {
+      tx::cuda::matmul_invariant(cuda.state(), dx.view().columns(first, count),
+                                 cuda.prepare(dw.view().columns(first, count)), {},
+                                 Activation::none, dy.view(), tile);
+      dy.download();
+      return tx_test::values(y.view());
+    };
+    std::vector<double> sums = product(0, 256, tx::cuda::best);
+    for (int64_t k = 256; k < inputs; k += 256) {
+      const std::vector<double> part = product(k, std::min<int64_t>(256, inputs - k), 3);
+      for (size_t i = 0; i < sums.size(); i++) sums[i] = float(sums[i]) + float(part[i]);
+    }
+    for (int tile = tx::cuda::best; tile < tx::cuda::tile_count(DType::bf16); tile++)
+      BOOST_TEST((product(0, inputs, tile) == sums));
+  }
+}
+
 // Decoding with base on an H200: products that are large enough occupy nearly every multiprocessor,
 // and the height of a tile fits the number of rows.
 BOOST_AUTO_TEST_CASE(tiles_keep_a_device_busy) {
