@@ -3,6 +3,7 @@
 #include <string>
 
 #include "kernels/cuda/products/blaslt.h"
+#include "kernels/cuda/products/tiles.h"
 #include "kernels/cuda/runtime/profile.h"
 #include "kernels/cuda/runtime/state.h"
 
@@ -12,6 +13,12 @@ namespace {
 
 std::string version(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+// TX_CUDA_TRY names what has not been seen to work on a GPU yet, and is therefore off: wgmma.
+bool tried(const std::string& name) {
+  const char* names = std::getenv("TX_CUDA_TRY");
+  return names && std::string(names).find(name) != std::string::npos;
 }
 
 // The GPU of this process; default: the first.
@@ -33,6 +40,7 @@ Cuda::State::State() : device(chosen) {
       cudaDeviceGetAttribute(&shared_bytes_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
       "querying the device");
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+  cuda::use_wgmma(*this, tried("wgmma"));
 }
 
 Cuda::State::~State() {

@@ -190,6 +190,13 @@ void mma_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]);
 void ldmatrix(uint32_t (&r)[4], const void* row, bool transposed);
 inline void ldmatrix_x4(uint32_t (&r)[4], const void* row) { ldmatrix(r, row, false); }
 inline void ldmatrix_x4_transposed(uint32_t (&r)[4], const void* row) { ldmatrix(r, row, true); }
+void wgmma_64x128(float (&c)[16][4], const void* a, const void* b, bool add);
+void wgmma_commit();
+void wgmma_wait_groups(int groups);
+template <int groups>
+void wgmma_wait(float (&)[16][4]) {
+  wgmma_wait_groups(groups);
+}
 void copy_async(void* shared, const void* global, int bytes);
 void copy_async_commit();
 void copy_async_wait_groups(int groups);

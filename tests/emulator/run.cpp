@@ -27,6 +27,7 @@ struct Thread {
   uint3 index{};
   bool ended = false, at_barrier = false, at_meeting = false;
   std::vector<std::vector<Copy>> copies{1};  // by group; the last is not committed yet
+  std::vector<std::vector<std::function<void()>>> products{1};
 };
 
 struct Meeting {  // a shuffle, vote or product, at which the lanes of a warp wait for one another
@@ -36,7 +37,7 @@ struct Meeting {  // a shuffle, vote or product, at which the lanes of a warp wa
 };
 
 constexpr size_t shared_limit = 228 * 1024;
-alignas(128) char shared[shared_limit];
+alignas(1024) char shared[shared_limit];
 
 struct Block {
   std::vector<Thread> threads{1024};
@@ -79,6 +80,19 @@ void finish_copies(Thread& t, size_t left_open) {
   }
 }
 
+void finish_products(Thread& t, size_t left_open) {
+  while (t.products.size() > left_open) {
+    for (const auto& product : t.products.front()) product();
+    t.products.erase(t.products.begin());
+  }
+}
+
+const std::string& order() {
+  static const char* const setting = std::getenv("TX_EMULATED_ORDER");
+  static const std::string order = setting ? setting : "forward";
+  return order;
+}
+
 // Creates the fiber of a thread slot once; in later blocks it runs the thread of the same slot.
 void Block::start(Thread& t) {
   if (t.own) return;
@@ -88,6 +102,8 @@ void Block::start(Thread& t) {
       (*body)();
       finish_copies(t, 0);
       t.copies.assign(1, {});
+      finish_products(t, 0);
+      t.products.assign(1, {});
       t.ended = true;
       --alive;
       t.scheduler = std::move(t.scheduler).resume();
@@ -108,8 +124,6 @@ bool Block::turn(int i) {
 // Threads run in the order of TX_EMULATED_ORDER (forward, reverse or shuffle). A result that
 // depends on it shows that a barrier is missing.
 void Block::run(dim3 shape) {
-  static const char* const setting = std::getenv("TX_EMULATED_ORDER");
-  static const std::string order = setting ? setting : "forward";
   static unsigned random = 1;
   count = alive = int(shape.x * shape.y * shape.z);
   at_barrier = 0;
@@ -123,10 +137,10 @@ void Block::run(dim3 shape) {
   while (alive > 0) {
     bool moved = false;
     random = random * 1664525u + 1013904223u;
-    const int first = order == "shuffle" ? int(random >> 8) % count : 0;
+    const int first = order() == "shuffle" ? int(random >> 8) % count : 0;
     for (int i = 0; i < count; ++i) {
       const int at = (i + first) % count;
-      moved |= turn(order == "forward" ? at : count - 1 - at);
+      moved |= turn(order() == "forward" ? at : count - 1 - at);
     }
     if (at_barrier > 0 && at_barrier == alive) {
       for (int i = 0; i < count; ++i) threads[size_t(i)].at_barrier = false;
@@ -259,6 +273,37 @@ void mma_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   warp_meet(0xffffffffu, Collective::product, &f, sizeof f, multiply);
   std::memcpy(c, f.c, sizeof c);
 }
+
+// Each thread computes its own elements, at once or, in reverse order, at its wait, so that a
+// barrier that is missing on either side of a product shows.
+void wgmma_64x128(float (&c)[16][4], const void* a, const void* b, bool add) {
+  if (reinterpret_cast<uintptr_t>(a) % 1024 % 128 % 32 ||
+      reinterpret_cast<uintptr_t>(a) % 1024 > 96)
+    die("wgmma from an address that is not aligned");
+  const auto at = [](const void* matrix, int row, int k) {
+    uintptr_t address = reinterpret_cast<uintptr_t>(matrix) + uintptr_t(row * 128 + k * 2);
+    address ^= (address >> 7 & 7) << 4;
+    uint16_t bits;
+    std::memcpy(&bits, reinterpret_cast<const void*>(address), 2);
+    return double(half(bits, 0));
+  };
+  Thread& t = block().current();
+  const int thread = block().now % 128, row = thread / 32 * 16 + thread % 32 / 4;
+  t.products.back().push_back([=, &c] {
+    for (int e = 0; e < 64; ++e) {
+      const int column = e / 4 * 8 + thread % 4 * 2 + e % 2;
+      float& to = c[e / 4][e % 4];
+      double sum = add ? to : 0;
+      for (int k = 0; k < 16; ++k) sum += at(a, row + e % 4 / 2 * 8, k) * at(b, column, k);
+      to = float(sum);
+    }
+  });
+  if (order() == "reverse") return;
+  for (const auto& product : t.products.back()) product();
+  t.products.back().clear();
+}
+void wgmma_commit() { block().current().products.emplace_back(); }
+void wgmma_wait_groups(int groups) { finish_products(block().current(), size_t(groups) + 1); }
 
 void ldmatrix(uint32_t (&r)[4], const void* row, bool transposed) {
   if (reinterpret_cast<uintptr_t>(row) % 16) die("ldmatrix from an address that is not aligned");

@@ -22,6 +22,7 @@
 # line; figures.tsv; summary.txt, the figures beside earlier ones and predictions.
 # AB=PATH         a second libtx-cuda.so, or the directory of a second build: train, decode and kernels
 #                 run alternately with both, a and b
+# TRY=wgmma       they also run, as t, with TX_CUDA_TRY=wgmma: what is off until a GPU has shown it; '' not
 # TX_SECONDS=570  limit of all; TX_PATIENCE=1 multiplies the others
 # PYTHON=python3  an interpreter with torch, ctranslate2; wheels in ROOT/wheels are installed for it
 # DRY=1           the same commands with tiny sizes, on the CPU if there is no GPU
@@ -66,11 +67,14 @@ builds=a
   fi || exit 1
   say "  a: $TX_BUILD, b: $AB"
 }
+[ -z "${TRY=wgmma}" ] || builds="$builds t"
+export TRY
 # on.sh BUILD COMMAND...: runs COMMAND with that build.
 cat > on.sh <<'SCRIPT'
 build=$1
 shift
-[ "$build" = a ] || {
+[ "$build" != t ] || export TX_CUDA_TRY="$TRY"
+[ "$build" != b ] || {
   PATH=$TX_WORK/b/bin:$TX_WORK/b/tests:$PATH
   LD_LIBRARY_PATH=$TX_WORK/b/lib:$TX_WORK/b/lib/bundled${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   export PATH LD_LIBRARY_PATH

@@ -46,11 +46,12 @@ summary() {
     !($1 in seen) { seen[$1]; name[++names] = $1 }
     { values[$1, $2] = values[$1, $2] " " $3 }
     END {
-      printf "%-48s %12s %12s  %-20s %s\n", "figure (median)", "a", "b or peer", "H200, 1901c39b", "prediction"
+      printf "%-48s %12s %12s %12s  %-20s %s\n", "figure (median)", "a", "t", "b or peer", "H200, 1901c39b", "prediction"
       for (i = 1; i <= names; ++i) {
         x = name[i]
         other = values[x, "b"] values[x, "-"]
-        printf "%-48s %12s %12s  %-20s %s\n", x, median(values[x, "a"]), median(other), before[x], predicted[x]
+        printf "%-48s %12s %12s %12s  %-20s %s\n", x, median(values[x, "a"]), median(values[x, "t"]), median(other),
+          before[x], predicted[x]
       }
     }' "$1"
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What nvcc made of the CUDA kernels: registers, stack, shared memory, and numbers of tensor core
-# instructions (HMMA), matrix loads (LDSM), asynchronous copies (LDGSTS), local memory accesses
+# instructions (HMMA, or HGMMA), matrix loads (LDSM), asynchronous copies (LDGSTS), local memory accesses
 # (STL, LDL), 16-byte stores (ST16) and 2-byte stores (ST2). Needs no GPU, but cuobjdump and nvdisasm of a CUDA toolkit
 # and a build by nvcc:
 #
@@ -41,6 +41,7 @@ awk '
       if (word ~ /^STG[.].*128/) word = "ST16"
       if (word ~ /^STG[.].*U16/) word = "ST2"
       sub(/[.;].*/, "", word)
+      if (word == "HGMMA") word = "HMMA"
       if (word ~ /^(HMMA|LDSM|LDGSTS|STL|LDL|ST16|ST2)$/) { ++count[arch " " name " " word]; break }
     }
   }
@@ -71,7 +72,7 @@ while read -r arch name registers stack shared hmma ldsm ldgsts stl ldl st16 st2
     status=1
   fi
   case $name in
-    *13tensor_kernel* | *7forwardILi* | *8backwardILi*)
+    *13tensor_kernel* | *12wgmma_kernel* | *7forwardILi* | *8backwardILi*)
       echo x >> "$work/tiles"
       if [ "$hmma" -eq 0 ]; then
         echo "FAILED: $short does not use tensor cores on $arch" >&2
@@ -81,7 +82,7 @@ while read -r arch name registers stack shared hmma ldsm ldgsts stl ldl st16 st2
   esac
   case $name in
     *13tensor_kernel*5PacksEvE*) ;; # output that cannot be packed
-    *13tensor_kernel*5Packs*)
+    *13tensor_kernel*5Packs* | *12wgmma_kernel*)
       echo x >> "$work/wide"
       if [ "$st2" -gt 0 ] || [ "$st16" -eq 0 ]; then
         echo "FAILED: $short has $st2 stores of 2 bytes and $st16 of 16 on $arch" >&2

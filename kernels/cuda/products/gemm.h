@@ -2,6 +2,7 @@
 //   gemm.cu       checks, the choice between cuBLASLt and our own loops, the members of Cuda
 //   blaslt.cu     cuBLASLt: the products of training
 //   gemm_bf16.cu  our own in bf16 on tensor cores: inference, and what cuBLASLt does not support
+//   gemm_wgmma.cu the same for many rows on Hopper
 //   gemm_f32.cu   the same in f32
 #pragma once
 #include "kernels/cuda/products/tiles.h"
@@ -37,9 +38,10 @@ Sums sums_of(const Product& p);
 constexpr TileShape tensor_tiles[] = {{16, 16, 6}, {32, 16, 8}, {16, 64, 4},  {32, 32, 4},
                                       {32, 64, 4}, {64, 64, 3}, {128, 128, 3}};
 constexpr TileShape plain_tiles[] = {{16, 32}, {64, 64}, {128, 128}};
-void tensor_product(const Cuda::State& s, const Sums& p, int tile);  // bf16
-void plain_product(const Cuda::State& s, const Sums& p, int tile);   // f32
-void own_product(const Cuda::State& s, const Sums& p, int tile);     // either
+void tensor_product(const Cuda::State& s, const Sums& p, int tile);  // bf16, any way
+void mma_product(const Cuda::State& s, const Sums& p, int tile);
+void plain_product(const Cuda::State& s, const Sums& p, int tile);  // f32
+void own_product(const Cuda::State& s, const Sums& p, int tile);    // either
 
 // Whether rows can be read along k in packs of 16 bytes, of which only the last may be incomplete.
 inline bool packed(const Side& s, DType dtype) {
@@ -51,6 +53,8 @@ inline bool packed(const Side& s, DType dtype) {
 inline bool packed_operands(const Sums& p) {
   return p.k % 8 == 0 && packed(p.a, p.dtype) && packed(p.b, p.dtype);
 }
+
+void wgmma_product(const Cuda::State& s, const Sums& p);  // wide_output()
 
 // The epilogue of a sum: what is added to it and where it is stored.
 struct Finish {

@@ -65,6 +65,7 @@ struct Cuda::State {
   int device;
   int processors = 0;          // multiprocessors
   int shared_bytes_limit = 0;  // maximum of dynamic shared memory per block
+  bool wgmma = false;          // large products by wgmma: products/gemm.h
   cudaStream_t stream = nullptr;
   Staging staging;
   std::unique_ptr<BlasLt> blas;

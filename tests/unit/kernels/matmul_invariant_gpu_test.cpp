@@ -168,6 +168,32 @@ BOOST_AUTO_TEST_CASE(parts_of_k_are_added_in_order) {
   }
 }
 
+// With whole and incomplete tiles, slices and parts.
+BOOST_AUTO_TEST_CASE(wgmma_has_the_bits_of_mma) {
+  Cuda cuda;
+  const bool hopper = Cuda::describe().find("(9.0)") != std::string::npos;
+  BOOST_TEST(tx::cuda::use_wgmma(cuda.state(), true) == hopper);
+  const int64_t shapes[][3] = {{128, 128, 64}, {150, 136, 600}, {70, 264, 776}, {260, 8, 8}};
+  for (const auto& [rows, outputs, inputs] : shapes) {
+    for (const DType out : {DType::f32, DType::bf16}) {
+      Block x(DType::bf16, rows, inputs), w(DType::bf16, outputs, inputs);
+      Block bias(DType::f32, 1, outputs), y(out, rows, outputs), z(out, rows, outputs);
+      x.randomise(1), w.randomise(2), bias.randomise(3);
+      y.fill(std::nan("")), z.fill(std::nan(""));
+      Image dx(cuda, x), dw(cuda, w), dbias(cuda, bias), dy(cuda, y), dz(cuda, z);
+      const auto product = [&](bool by_wgmma, Image& to) {
+        tx::cuda::use_wgmma(cuda.state(), by_wgmma);
+        tx::cuda::matmul_invariant(cuda.state(), dx.view(), cuda.prepare(dw.view()), dbias.view(),
+                                   Activation::relu, to.view(), 6);
+        to.download();
+      };
+      product(true, dy), product(false, dz);
+      BOOST_TEST((tx_test::values(y.view()) == tx_test::values(z.view())));
+      BOOST_TEST((y.intact() && z.intact()));
+    }
+  }
+}
+
 // Decoding with base on an H200: products that are large enough occupy nearly every multiprocessor,
 // and the height of a tile fits the number of rows.
 BOOST_AUTO_TEST_CASE(tiles_keep_a_device_busy) {

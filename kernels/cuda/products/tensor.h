@@ -1,0 +1,144 @@
+// What the products of bf16 by mma (gemm_bf16.cu) and by wgmma (gemm_wgmma.cu) share: slices in
+// shared memory, the sums of parts of K, and the store of packed rows.
+#pragma once
+#include <type_traits>
+
+#include "kernels/cuda/products/gemm.h"
+#include "kernels/cuda/runtime/mma.h"
+#include "kernels/cuda/runtime/octet.h"
+
+namespace tx::cuda {
+
+constexpr int kStep = 64;             // of K, elements of one slice
+constexpr int row_bytes = kStep * 2;  // of a slice
+constexpr int chunks = row_bytes / 16;
+constexpr int part_steps = kPart / kStep;
+
+// The position of chunk `chunk` of row `row` in a slice.
+TX_DEVICE int chunk_at(int row, int chunk) { return row * row_bytes + (chunk ^ row % chunks) * 16; }
+
+struct Operand {
+  const bf16* data;
+  int64_t rows, row_step, k_step, k;
+};
+
+// Loads a group's slices of `rows` rows of an operand, from `first` on, in the order of its parts,
+// with the group's threads; this class in packs of 16 bytes along k, without waiting. K is a
+// multiple of 8.
+template <class T, int rows>
+class Packs {
+ public:
+  TX_DEVICE Packs(const Operand& from, int64_t first)
+      : chunk_(int(threadIdx.x) % chunks),
+        row_(int(threadIdx.x) % T::group / chunks),
+        rows_left_(int(min(from.rows - first, int64_t(rows))) - row_),
+        k_(int(threadIdx.x) / T::group * kPart + chunk_ * 8),
+        k_end_(int(from.k)),
+        step_(from.row_step * apart),
+        source_(from.data + (first + row_) * from.row_step + k_) {}
+  TX_DEVICE void next(int step, unsigned char* to) {
+    const bool inside = k_ < k_end_;
+#pragma unroll
+    for (int i = 0; i < rows / apart; i++)
+      copy_async_16_or_zero(to + chunk_at(row_ + i * apart, chunk_), source_ + i * step_,
+                            inside && i * apart < rows_left_);
+    const int on =
+        T::groups > 1 && (step + 1) % part_steps == 0 ? kStep + (T::groups - 1) * kPart : kStep;
+    source_ += on, k_ += on;
+  }
+
+ private:
+  static constexpr int apart = T::group / chunks;  // rows between two copies of a thread
+  static_assert(rows % apart == 0);
+  int chunk_, row_, rows_left_, k_, k_end_;
+  int64_t step_;
+  const bf16* source_;
+};
+
+template <class T>
+using Fragments = float[T::m][T::n][4];
+
+template <class T>
+TX_DEVICE void add_part(const Fragments<T>& part, Fragments<T>& total) {
+#pragma unroll
+  for (int i = 0; i < T::m; i++)
+#pragma unroll
+    for (int j = 0; j < T::n; j++)
+#pragma unroll
+      for (int k = 0; k < 4; k++) total[i][j][k] += part[i][j][k];
+}
+
+// Fragments are stored in packs of 16 bytes: lane t of the four that hold a row of one collects all
+// of it, or in f32 half, from the others. `row` and `col` are the first of the warp.
+TX_DEVICE uint32_t from_lane(uint32_t word, int apart) {
+  return __shfl_xor_sync(whole_warp, word, apart);
+}
+
+// Word t of lane k becomes word k of lane t.
+TX_DEVICE void transpose(uint32_t (&word)[4], int t) {
+#pragma unroll
+  for (int apart = 1; apart <= 2; apart *= 2) {
+    const bool second = t & apart;
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      if (k & apart) continue;
+      const uint32_t other = from_lane(second ? word[k] : word[k + apart], apart);
+      word[k] = second ? other : word[k];
+      word[k + apart] = second ? word[k + apart] : other;
+    }
+  }
+}
+
+template <class T, class Out>
+TX_DEVICE void finish_wide(const Finish& f, int64_t row, int64_t col, const Fragments<T>& sums) {
+  const int lane = int(threadIdx.x) % warp_size, g = lane / 4, t = lane % 4;
+  Pack<float, 2> bias[T::n];
+#pragma unroll
+  for (int j = 0; j < T::n; j++) {
+    bias[j] = {};
+    const int64_t column = col + j * 8;
+    if (f.bias && column < f.cols)
+      bias[j] = *reinterpret_cast<const Pack<float, 2>*>(f.bias + column + t * 2);
+  }
+  const auto value = [&](int i, int j, int k) {
+    float sum = sums[i][j][k];
+    if (f.bias) sum += bias[j].at[k % 2];
+    return f.relu && sum <= 0 ? 0 : sum;  // NaN stays NaN
+  };
+  const auto put = [&](int64_t r, int64_t c, const uint32_t(&word)[4]) {
+    if (r < f.rows && c < f.cols)
+      store_pack(static_cast<Out*>(f.c) + r * f.stride + c, word[0], word[1], word[2], word[3]);
+  };
+#pragma unroll
+  for (int i = 0; i < T::m; i++) {
+    const int64_t upper = row + i * 16 + g;
+    if constexpr (std::is_same_v<Out, bf16>) {
+#pragma unroll
+      for (int j = 0; j < T::n; j += 2) {
+        const auto pair = [&](int n, int k) {
+          return bf16_pair(value(i, n, k), value(i, n, k + 1));
+        };
+        uint32_t word[4] = {pair(j, 0), pair(j + 1, 0), pair(j, 2), pair(j + 1, 2)};
+        transpose(word, t);
+        put(upper + t / 2 * 8, col + (j + t % 2) * 8, word);
+      }
+    } else {
+      const bool second = t % 2;
+#pragma unroll
+      for (int j = 0; j < T::n; j++) {
+        uint32_t own[2], other[2];
+#pragma unroll
+        for (int k = 0; k < 2; k++) {
+          const uint32_t high = bits_of(value(i, j, k)), low = bits_of(value(i, j, k + 2));
+          own[k] = second ? low : high;
+          other[k] = from_lane(second ? high : low, 1);
+        }
+        const uint32_t word[4] = {second ? other[0] : own[0], second ? other[1] : own[1],
+                                  second ? own[0] : other[0], second ? own[1] : other[1]};
+        put(upper + t % 2 * 8, col + j * 8 + t / 2 * 4, word);
+      }
+    }
+  }
+}
+
+}  // namespace tx::cuda
