@@ -15,7 +15,7 @@ std::string version(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }
 
-// TX_CUDA_TRY names what has not been seen to work on a GPU yet, and is therefore off: wgmma.
+// TX_CUDA_TRY names what has not been seen to work on a GPU yet, and is therefore off: wgmma, early.
 bool tried(const std::string& name) {
   const char* names = std::getenv("TX_CUDA_TRY");
   return names && std::string(names).find(name) != std::string::npos;
@@ -41,6 +41,7 @@ Cuda::State::State() : device(chosen) {
       "querying the device");
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
   cuda::use_wgmma(*this, tried("wgmma"));
+  early = tried("early");
 }
 
 Cuda::State::~State() {

@@ -151,13 +151,16 @@ bool is_device_memory(const void* data, size_t bytes);
 bool may_launch(cudaStream_t stream);
 
 // Runs body once for every thread of every block.
-void run_grid(dim3 grid, dim3 block, size_t shared, const std::function<void()>& body);
+// early: every thread must call wait_for_earlier().
+void run_grid(dim3 grid, dim3 block, size_t shared, bool early, const std::function<void()>& body);
+void wait_for_earlier();
 
 template <class F, class... A>
-void launch(cudaStream_t stream, dim3 grid, dim3 block, size_t shared, F kernel, const A&... args) {
+void launch(cudaStream_t stream, dim3 grid, dim3 block, size_t shared, bool early, F kernel,
+            const A&... args) {
   if (!may_launch(stream)) return;
   enqueue(stream, [=, held = std::tuple<std::decay_t<A>...>(args...)] {
-    run_grid(grid, block, shared, [&] { std::apply(kernel, held); });
+    run_grid(grid, block, shared, early, [&] { std::apply(kernel, held); });
   });
 }
 

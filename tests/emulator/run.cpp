@@ -25,7 +25,7 @@ struct Copy {
 struct Thread {
   context::fiber own, scheduler;
   uint3 index{};
-  bool ended = false, at_barrier = false, at_meeting = false;
+  bool ended = false, at_barrier = false, at_meeting = false, waited = false;
   std::vector<std::vector<Copy>> copies{1};  // by group; the last is not committed yet
   std::vector<std::vector<std::function<void()>>> products{1};
 };
@@ -43,6 +43,7 @@ struct Block {
   std::vector<Thread> threads{1024};
   std::vector<Meeting> meetings{32};  // by warp; a warp is in one at a time
   int count = 0, now = 0, at_barrier = 0, alive = 0;
+  bool early = false;
   const std::function<void()>* body = nullptr;
   context::pooled_fixedsize_stack stacks{128 * 1024};
 
@@ -100,6 +101,7 @@ void Block::start(Thread& t) {
     t.scheduler = std::move(back);
     while (true) {
       (*body)();
+      if (early && !t.waited) die("an early kernel did not wait for earlier ones");
       finish_copies(t, 0);
       t.copies.assign(1, {});
       finish_products(t, 0);
@@ -131,7 +133,7 @@ void Block::run(dim3 shape) {
     Thread& t = threads[size_t(i)];
     t.index = {unsigned(i) % shape.x, unsigned(i) / shape.x % shape.y,
                unsigned(i) / (shape.x * shape.y)};
-    t.ended = t.at_barrier = t.at_meeting = false;
+    t.ended = t.at_barrier = t.at_meeting = t.waited = false;
     start(t);
   }
   while (alive > 0) {
@@ -154,12 +156,13 @@ void Block::run(dim3 shape) {
 
 }  // namespace
 
-void run_grid(dim3 grid, dim3 shape, size_t bytes, const std::function<void()>& body) {
+void run_grid(dim3 grid, dim3 shape, size_t bytes, bool early, const std::function<void()>& body) {
   const size_t threads = size_t(shape.x) * shape.y * shape.z;
   if (threads == 0 || threads > 1024 || bytes > shared_limit || grid.y > 65535 || grid.z > 65535)
     die("a launch beyond the device's limits");
   Block& b = block();
   b.body = &body;
+  b.early = early;
   gridDim = grid;
   blockDim = shape;
   for (unsigned z = 0; z < grid.z; ++z)
@@ -170,6 +173,8 @@ void run_grid(dim3 grid, dim3 shape, size_t bytes, const std::function<void()>& 
         b.run(shape);
       }
 }
+
+void wait_for_earlier() { block().current().waited = true; }
 
 void* shared_memory() { return shared; }
 

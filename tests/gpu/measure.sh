@@ -22,7 +22,8 @@
 # line; figures.tsv; summary.txt, the figures beside earlier ones and predictions.
 # AB=PATH         a second libtx-cuda.so, or the directory of a second build: train, decode and kernels
 #                 run alternately with both, a and b
-# TRY=wgmma       they also run, as t, with TX_CUDA_TRY=wgmma: what is off until a GPU has shown it; '' not
+# TRY="early wgmma"  words of TX_CUDA_TRY, off until a GPU has shown them, with each of which those parts
+#                 run, too, that it concerns
 # TX_SECONDS=570  limit of all; TX_PATIENCE=1 multiplies the others
 # PYTHON=python3  an interpreter with torch, ctranslate2; wheels in ROOT/wheels are installed for it
 # DRY=1           the same commands with tiny sizes, on the CPU if there is no GPU
@@ -67,18 +68,27 @@ builds=a
   fi || exit 1
   say "  a: $TX_BUILD, b: $AB"
 }
-[ -z "${TRY=wgmma}" ] || builds="$builds t"
-export TRY
-# on.sh BUILD COMMAND...: runs COMMAND with that build.
+# with WORD...: the builds, and those of WORD that are in TRY.
+with() {
+  words=$builds
+  for word in ${TRY-early wgmma}; do
+    case " $* " in *" $word "*) words="$words $word" ;; esac
+  done
+  echo "$words"
+}
+# on.sh BUILD COMMAND...: runs COMMAND with that build, or with TX_CUDA_TRY=BUILD.
 cat > on.sh <<'SCRIPT'
 build=$1
 shift
-[ "$build" != t ] || export TX_CUDA_TRY="$TRY"
-[ "$build" != b ] || {
-  PATH=$TX_WORK/b/bin:$TX_WORK/b/tests:$PATH
-  LD_LIBRARY_PATH=$TX_WORK/b/lib:$TX_WORK/b/lib/bundled${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-  export PATH LD_LIBRARY_PATH
-}
+case $build in
+  a) ;;
+  b)
+    PATH=$TX_WORK/b/bin:$TX_WORK/b/tests:$PATH
+    LD_LIBRARY_PATH=$TX_WORK/b/lib:$TX_WORK/b/lib/bundled${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    export PATH LD_LIBRARY_PATH
+    ;;
+  *) export TX_CUDA_TRY="$build" ;;
+esac
 exec "$@"
 SCRIPT
 
@@ -143,7 +153,7 @@ training() {
   speed_of "$preset/log.jsonl" | tee -a "$report" | tee last
 }
 trainings() { # PRESET STEPS
-  for build in $builds; do
+  for build in $(with early); do
     training "$build" "$@" || continue
     figure "train $1" "$build" "$(awk '{ print $4; exit }' last)"
   done
@@ -156,7 +166,7 @@ do_train() {
 
 do_decode() {
   for _ in $rounds; do
-    for build in $builds; do
+    for build in $(with early wgmma); do
       part 40 "decoding, $size, bf16, beam 4, $length tokens, build $build" sh on.sh "$build" \
         decode_bench $size $precision $sentences 1 4 $length "$words" $runs $device 0 1,2 || continue
       figures_of_decoding "$build" < last
@@ -165,7 +175,7 @@ do_decode() {
 }
 
 do_kernels() {
-  for build in $builds; do
+  for build in $(with wgmma); do
     part 60 "kernels, build $build" sh on.sh "$build" \
       cuda_bench "$scale" tiles cached attention layers || continue
     figures_of_kernels "$build" < last
@@ -280,7 +290,7 @@ for name in $parts; do
     tests) limit 90 ;;
     bits) limit 55 ;;
     train) limit 130 ;;
-    decode) limit 80 ;;
+    decode) limit 110 ;;
     kernels) limit 120 ;;
     ncu) limit 75 ;;
     products | checkers) limit 60 ;;

@@ -31,6 +31,7 @@ summary() {
       return x[int((n + 1) / 2)]
     }
     BEGIN {
+      tried["early"]; tried["wgmma"]
       known("train base", "1824000", "2050000: 24.4 ms without RELU_AUX and DRELU")
       known("train big", "728000", "797000: 62.7 ms, likewise")
       known("decode 1 sentences, 1 workers", "2392", "2525: first attention in narrow blocks, 20 us")
@@ -46,12 +47,13 @@ summary() {
     !($1 in seen) { seen[$1]; name[++names] = $1 }
     { values[$1, $2] = values[$1, $2] " " $3 }
     END {
-      printf "%-48s %12s %12s %12s  %-20s %s\n", "figure (median)", "a", "t", "b or peer", "H200, 1901c39b", "prediction"
+      printf "%-48s %12s %12s  %-20s %s\n", "figure (median)", "a", "b or peer", "H200, 1901c39b", "prediction"
       for (i = 1; i <= names; ++i) {
         x = name[i]
         other = values[x, "b"] values[x, "-"]
-        printf "%-48s %12s %12s %12s  %-20s %s\n", x, median(values[x, "a"]), median(values[x, "t"]), median(other),
-          before[x], predicted[x]
+        printf "%-48s %12s %12s  %-20s %s\n", x, median(values[x, "a"]), median(other), before[x], predicted[x]
+        for (word in tried)
+          if ((x, word) in values) printf "%-48s %12s\n", "  with TX_CUDA_TRY=" word, median(values[x, word])
       }
     }' "$1"
 }

@@ -169,6 +169,7 @@ __global__ void __launch_bounds__(warps* warp_size, rows* parts > 4             
                                                                      : 6 - fewer_blocks)
     attend_rows(CachedAttention p, int heads_each) {
   __shared__ Combined<parts> combined[rows];
+  wait_for_earlier();
   Share w;
   w.row = int(blockIdx.x) * rows;
   const int end = min(w.row + rows, int(p.q.rows)), first_head = int(blockIdx.y) * heads_each;
@@ -191,8 +192,9 @@ template <class T, int rows, int parts, bool packed>
 void start(const Cuda::State& s, const CachedAttention& p) {
   const unsigned groups = blocks_of(p.q.rows, rows), by_warps = blocks_of(p.heads, warps);
   const bool many = groups * by_warps >= unsigned(s.processors);
-  launch(s, attend_rows<T, rows, parts, packed>, dim3(groups, many ? by_warps : unsigned(p.heads)),
-         warps * warp_size, 0, p, many ? warps : 1);
+  launch_early(s, attend_rows<T, rows, parts, packed>,
+               dim3(groups, many ? by_warps : unsigned(p.heads)), warps * warp_size, 0, p,
+               many ? warps : 1);
 }
 
 // Rows that share keys read them once, but one after the other: few rows, whose blocks run at once
@@ -232,6 +234,7 @@ constexpr int list_warps = 4;
 
 // One warp per list.
 __global__ void __launch_bounds__(list_warps* warp_size) extend(CacheLists p) {
+  wait_for_earlier();
   const int64_t row = int64_t(blockIdx.x) * list_warps + int64_t(threadIdx.x) / warp_size;
   if (row >= p.rows) return;
   const int before = p.lengths[row] - 1;
@@ -247,7 +250,7 @@ __global__ void __launch_bounds__(list_warps* warp_size) extend(CacheLists p) {
 
 void Cuda::extend_lists(const CacheLists& p) {
   const Timed timed(*state_, "lists", {});
-  launch(*state_, extend, dim3(blocks_of(p.rows, list_warps)), list_warps * warp_size, 0, p);
+  launch_early(*state_, extend, dim3(blocks_of(p.rows, list_warps)), list_warps * warp_size, 0, p);
 }
 
 }  // namespace tx

@@ -68,7 +68,8 @@ void matmul_invariant(Cuda::State& s, Matrix x, Matrix w, Matrix bias, Activatio
   TX_ASSERT(bias.empty() || (bias.cols == y.cols && bias.dtype == DType::f32));
   const Sums sums{
       x.dtype, {x.data, x.rows, x.stride, 1},        {w.data, w.rows, w.stride, 1},  x.cols,
-      y,       static_cast<const float*>(bias.data), activation == Activation::relu, false};
+      y,       static_cast<const float*>(bias.data), activation == Activation::relu, false,
+      true};
   if (tile == best) tile = best_tile(x.dtype, x.rows, w.rows, s.processors, s.shared_bytes_limit);
   own_product(s, sums, tile);
 }

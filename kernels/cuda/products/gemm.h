@@ -31,6 +31,7 @@ struct Sums {
   Matrix c;  // f32 or bf16
   const float* bias;
   bool relu, add;
+  bool weights = false;  // the previous kernel did not write b
 };
 Sums sums_of(const Product& p);
 
@@ -62,9 +63,10 @@ struct Finish {
   const float* bias;  // or null
   int64_t rows, cols, stride;
   bool bf16_out, relu, add;
-  bool pairs;  // two neighbours from an even column can be stored at once
+  bool weights;  // b may be loaded before the earlier kernels have ended
+  bool pairs;    // two neighbours from an even column can be stored at once
 };
-inline Finish finish_of(const Sums& p) {
+inline Finish finish_of(const Cuda::State& s, const Sums& p) {
   const size_t pair = 2 * size_of(p.c.dtype);
   return {p.c.data,
           p.bias,
@@ -74,6 +76,7 @@ inline Finish finish_of(const Sums& p) {
           p.c.dtype == DType::bf16,
           p.relu,
           p.add,
+          s.early && p.weights,
           reinterpret_cast<uintptr_t>(p.c.data) % pair == 0 && p.c.stride % 2 == 0};
 }
 

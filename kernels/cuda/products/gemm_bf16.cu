@@ -126,18 +126,25 @@ __global__ void __launch_bounds__(T::threads)
   Slices<T, T::rows> left(a, row);
   Slices<T, T::cols> right(b, col);
   shared += int(threadIdx.x) / T::group * T::stages * T::bytes;
-  const auto fetch = [&](int step, int stage) {
+  const auto fetch = [&](int step, int stage, bool both = true) {
     if (step < steps) {
       unsigned char* to = shared + stage * T::bytes;
-      left.next(step, to), right.next(step, to + T::a_bytes);
+      left.next(step, to);
+      if (both) right.next(step, to + T::a_bytes);
     }
     copy_async_commit();
   };
   const int warp = int(threadIdx.x) % T::group / warp_size;
   const int a_row = warp / T::across * T::m * 16, b_row = warp % T::across * T::n * 8;
   Fragments<T> total = {};
+  if (finish.weights) {
 #pragma unroll
-  for (int step = 0; step < T::stages - 1; step++) fetch(step, step);
+    for (int step = 0; step < T::stages - 1; step++)
+      if (step < steps) right.next(step, shared + step * T::bytes + T::a_bytes);
+  }
+  wait_for_earlier();
+#pragma unroll
+  for (int step = 0; step < T::stages - 1; step++) fetch(step, step, !finish.weights);
   for (int round = 0, step = 0, stage = 0; round < rounds; round++) {
     Fragments<T> sums = {};
     for (const int end = min(step + part_steps, steps); step < end; step++) {
@@ -167,7 +174,8 @@ void run(const Cuda::State& s, const Sums& p) {
   };
   const dim3 grid(blocks_of(p.a.rows, T::rows), blocks_of(p.b.rows, T::cols));
   const auto start = [&](auto* kernel) {
-    launch(s, kernel, grid, T::threads, T::shared_bytes, side(p.a), side(p.b), finish_of(p));
+    launch_early(s, kernel, grid, T::threads, T::shared_bytes, side(p.a), side(p.b),
+                 finish_of(s, p));
   };
   if (wide_output(p)) {
     const bool half = p.c.dtype == DType::bf16;

@@ -138,7 +138,7 @@ void run(const Cuda::State& s, const Sums& p) {
         static_cast<const float*>(x.data), x.rows, x.row_step, x.k_step, p.k, packed(x, p.dtype)};
   };
   const dim3 grid(blocks_of(p.a.rows, T::rows), blocks_of(p.b.rows, T::cols));
-  launch(s, plain_kernel<T>, grid, T::threads, 0, side(p.a), side(p.b), finish_of(p));
+  launch(s, plain_kernel<T>, grid, T::threads, 0, side(p.a), side(p.b), finish_of(s, p));
 }
 
 }  // namespace

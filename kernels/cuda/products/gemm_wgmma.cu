@@ -31,17 +31,24 @@ __global__ void __launch_bounds__(Tile::threads)
   const int steps = int((a.k + kStep - 1) / kStep);
   Packs<Tile, Tile::rows> left(a, row);
   Packs<Tile, Tile::cols> right(b, col);
-  const auto fetch = [&](int step, int stage) {
+  const auto fetch = [&](int step, int stage, bool both = true) {
     if (step < steps) {
       unsigned char* to = shared + stage * Tile::bytes;
-      left.next(step, to), right.next(step, to + Tile::a_bytes);
+      left.next(step, to);
+      if (both) right.next(step, to + Tile::a_bytes);
     }
     copy_async_commit();
   };
   const int warp = int(threadIdx.x) / warp_size, group = warp / 4;
   Fragments<Tile> total = {}, sums;
+  if (finish.weights) {
 #pragma unroll
-  for (int step = 0; step < Tile::stages - 2; step++) fetch(step, step);
+    for (int step = 0; step < Tile::stages - 2; step++)
+      if (step < steps) right.next(step, shared + step * Tile::bytes + Tile::a_bytes);
+  }
+  wait_for_earlier();
+#pragma unroll
+  for (int step = 0; step < Tile::stages - 2; step++) fetch(step, step, !finish.weights);
   for (int step = 0, stage = 0; step < steps;) {
     const int end = min(step + part_steps, steps);
     for (bool add = false; step < end; step++) {
@@ -73,8 +80,8 @@ void wgmma_product(const Cuda::State& s, const Sums& p) {
     return Operand{static_cast<const bf16*>(x.data), x.rows, x.row_step, x.k_step, p.k};
   };
   const dim3 grid(blocks_of(p.a.rows, Tile::rows), blocks_of(p.b.rows, Tile::cols));
-  launch(s, p.c.dtype == DType::bf16 ? wgmma_kernel<bf16> : wgmma_kernel<float>, grid,
-         Tile::threads, Tile::shared_bytes, side(p.a), side(p.b), finish_of(p));
+  launch_early(s, p.c.dtype == DType::bf16 ? wgmma_kernel<bf16> : wgmma_kernel<float>, grid,
+               Tile::threads, Tile::shared_bytes, side(p.a), side(p.b), finish_of(s, p));
 }
 
 namespace {

@@ -73,6 +73,7 @@ TX_DEVICE void write_stats(const AddNorm& p, int64_t row, float mean, float rstd
 template <class T, int octets, int threads>
 __global__ void __launch_bounds__(block_threads) add_norm_rows(AddNorm p) {
   __shared__ float part[warp_size];
+  wait_for_earlier();
   const int lane = int(threadIdx.x) % threads;
   const int64_t row = int64_t(blockIdx.x) * (block_threads / threads) + int(threadIdx.x) / threads;
   if (row >= p.sub.rows) return;  // a whole warp, or a whole block
@@ -165,7 +166,7 @@ __global__ void __launch_bounds__(block_threads) add_norm_wide(AddNorm p) {
 template <class T, int octets, int threads>
 void launch_rows(const Cuda::State& state, const AddNorm& p) {
   const unsigned blocks = blocks_of(p.sub.rows, block_threads / threads);
-  launch(state, add_norm_rows<T, octets, threads>, blocks, block_threads, 0, p);
+  launch_early(state, add_norm_rows<T, octets, threads>, blocks, block_threads, 0, p);
 }
 
 // Heads: a warp takes one head of a row.

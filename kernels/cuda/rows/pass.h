@@ -27,6 +27,7 @@ struct PassShape {
 
 template <class Op>
 __global__ void __launch_bounds__(pass_threads) pass_kernel(Op op, PassShape shape) {
+  wait_for_earlier();
   const int across = 1 << shape.shift, down = pass_threads >> shape.shift;
   const int64_t tile = blockIdx.x % shape.tiles, block = blockIdx.x / shape.tiles;
   const int64_t column = (tile * across + (int(threadIdx.x) & (across - 1))) * octet;
@@ -52,7 +53,7 @@ void pass(const Cuda::State& state, const Op& op, int64_t rows, int64_t cols) {
   while (shape.shift < 8 && (1 << shape.shift) < octets) ++shape.shift;
   shape.tiles = blocks_of(octets, 1 << shape.shift);
   const unsigned down = blocks_of(rows, int64_t(pass_threads >> shape.shift) * Op::at_once);
-  launch(state, pass_kernel<Op>, down * shape.tiles, pass_threads, 0, op, shape);
+  launch_early(state, pass_kernel<Op>, down * shape.tiles, pass_threads, 0, op, shape);
 }
 
 // Rows summed by one block: 25,000 rows of 512 columns make 782 blocks, 1/32 of their bytes.

@@ -140,6 +140,7 @@ TX_DEVICE float log_sum_exp(const LogitRow<T, packed, cached>& row, SoftmaxParts
 template <class T, bool packed, bool cached>
 __global__ void best_of_rows(Matrix logits, Best b) {
   __shared__ SoftmaxParts parts;
+  wait_for_earlier();
   const int64_t i = blockIdx.x;
   const T* x = start_of_row<T>(logits, i);
   const LogitRow<T, packed, cached> row(x, b.columns);
@@ -159,6 +160,7 @@ template <class T, bool packed, bool cached>
 __global__ void log_softmax_rows(Matrix logits, int columns, Matrix out, bool out_packed) {
   using Row = LogitRow<T, packed, cached>;
   __shared__ SoftmaxParts parts;
+  wait_for_earlier();
   const int64_t i = blockIdx.x;
   const Row row(start_of_row<T>(logits, i), columns);
   float* y = start_of_row<float>(out, i);
@@ -188,8 +190,8 @@ void best(Cuda::State& s, const Matrix& x, Best b) {
   const RowPlan plan = plan_rows(s, x, b.columns);
   with_type(x.dtype, [&](auto t) {
     with_plan(plan, [&](auto packed, auto cached) {
-      launch(s, best_of_rows<decltype(t), decltype(packed)::value, decltype(cached)::value>,
-             dim3(unsigned(x.rows)), plan.threads, plan.shared, x, b);
+      launch_early(s, best_of_rows<decltype(t), decltype(packed)::value, decltype(cached)::value>,
+                   dim3(unsigned(x.rows)), plan.threads, plan.shared, x, b);
     });
   });
 }
@@ -202,10 +204,10 @@ void Cuda::log_softmax(Matrix logits, int64_t vocabulary, Matrix out) {
   const RowPlan plan = plan_rows(*state_, logits, vocabulary);
   with_type(logits.dtype, [&](auto t) {
     with_plan(plan, [&](auto packed, auto cached) {
-      launch(*state_,
-             log_softmax_rows<decltype(t), decltype(packed)::value, decltype(cached)::value>,
-             dim3(unsigned(logits.rows)), plan.threads, plan.shared, logits, int(vocabulary), out,
-             rows_aligned(out));
+      launch_early(*state_,
+                   log_softmax_rows<decltype(t), decltype(packed)::value, decltype(cached)::value>,
+                   dim3(unsigned(logits.rows)), plan.threads, plan.shared, logits, int(vocabulary),
+                   out, rows_aligned(out));
     });
   });
 }

@@ -24,6 +24,16 @@ constexpr int fewer_blocks = 1;
 constexpr int fewer_blocks = 0;
 #endif
 
+// In kernels of launch_early(), by every thread: memory that earlier kernels write, or that they
+// read and this one writes, may be used from here on. Lets the next kernel start.
+TX_DEVICE void wait_for_earlier() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;\ngriddepcontrol.launch_dependents;" ::: "memory");
+#elif defined(TX_EMULATED_CUDA)
+  emulator::wait_for_earlier();
+#endif
+}
+
 struct bf16 {
   uint16_t bits;
 };

@@ -66,6 +66,7 @@ struct Cuda::State {
   int processors = 0;          // multiprocessors
   int shared_bytes_limit = 0;  // maximum of dynamic shared memory per block
   bool wgmma = false;          // large products by wgmma: products/gemm.h
+  bool early = false;          // launch_early() does what its name says
   cudaStream_t stream = nullptr;
   Staging staging;
   std::unique_ptr<BlasLt> blas;
@@ -97,23 +98,46 @@ struct Cuda::State {
 // Bytes that a kernel with dynamic shared memory may declare as __shared__ besides.
 constexpr int static_shared = 2048;
 
-// kernel<<<grid, block, shared, stream>>>(arguments...), checked. An empty grid launches nothing.
+namespace launching {
+
 template <class... P, class... A>
-void launch(const Cuda::State& s, void (*kernel)(P...), dim3 grid, int block, size_t shared,
-            A&&... arguments) {
+void launch(bool early, const Cuda::State& s, void (*kernel)(P...), dim3 grid, int block,
+            size_t shared, A&&... arguments) {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   // Without it the limit is 48 KiB for static and dynamic shared memory together.
   if (shared + static_shared > 48 * 1024) s.allow_shared(reinterpret_cast<const void*>(kernel));
 #ifdef TX_EMULATED_CUDA
   emulator::launch(
-      s.stream, grid, dim3(unsigned(block)), shared,
+      s.stream, grid, dim3(unsigned(block)), shared, early,
       [=](const auto&... a) { kernel(static_cast<P>(a)...); }, arguments...);
-#else
-  // clang-format off
-  kernel<<<grid, unsigned(block), shared, s.stream>>>(static_cast<P>(arguments)...);
-  // clang-format on
-#endif
   check(cudaGetLastError(), "launching a kernel");
+#else
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid, config.blockDim = dim3(unsigned(block));
+  config.dynamicSmemBytes = shared, config.stream = s.stream;
+  config.attrs = &attribute, config.numAttrs = early && s.early;
+  check(cudaLaunchKernelEx(&config, kernel, static_cast<P>(arguments)...), "launching a kernel");
+#endif
+}
+
+}  // namespace launching
+
+// kernel<<<grid, block, shared, stream>>>(arguments...), checked. An empty grid launches nothing.
+template <class... P, class... A>
+void launch(const Cuda::State& s, void (*kernel)(P...), dim3 grid, int block, size_t shared,
+            A&&... arguments) {
+  launching::launch(false, s, kernel, grid, block, shared, std::forward<A>(arguments)...);
+}
+
+// The same for a kernel that calls wait_for_earlier(): with State::early it may start before the
+// kernels before it in the stream have ended.
+template <class... P, class... A>
+void launch_early(const Cuda::State& s, void (*kernel)(P...), dim3 grid, int block, size_t shared,
+                  A&&... arguments) {
+  launching::launch(true, s, kernel, grid, block, shared, std::forward<A>(arguments)...);
 }
 
 // The number of blocks of `each` for `count`.
