@@ -15,7 +15,7 @@ std::string version(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }
 
-// TX_CUDA_TRY names what has not been seen to work on a GPU yet, and is therefore off: wgmma, early.
+// TX_CUDA_TRY names what no GPU has been seen to do yet, and is therefore off: early, wgmma.
 bool tried(const std::string& name) {
   const char* names = std::getenv("TX_CUDA_TRY");
   return names && std::string(names).find(name) != std::string::npos;
