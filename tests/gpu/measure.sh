@@ -201,7 +201,7 @@ do_ncu() {
       -- "$TX_BUILD/tests/$program" "$@"
   done 3<<'END'
 cached attend_rows<.*, (.int.)?1, (.int.)?1, (.bool.)?(1|true)>
-cached attend_rows<.*, (.int.)?4, (.int.)?1, (.bool.)?(1|true)>
+cached cross_rows<(.bool.)?(1|true)>
 decode tensor_kernel<.*Tile<(.int.)?0,
 tiles tensor_kernel<.*Tile<(.int.)?6,
 attention [^_]backward<

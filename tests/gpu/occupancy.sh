@@ -93,7 +93,7 @@ for file in $files; do cuobjdump --dump-resource-usage "$file" 2>&1; done | $dem
     else if (name ~ /norm_backward_rows/) widths()
     else if (name ~ /norm_backward_wide|add_parts/) line("", 512, 0)
     else if (name ~ /add_rows|add_guided|sum_before/) line("", 1024, 0)
-    else if (name ~ /attend_rows|plain_|guide_|extend|norm_backward_warps/) line("", 128, 0)
+    else if (name ~ /attend_rows|cross_rows|plain_|guide_|extend|norm_backward_warps/) line("", 128, 0)
     else line("", 256, 0)
   }
   END {

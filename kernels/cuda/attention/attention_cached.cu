@@ -101,14 +101,6 @@ TX_DEVICE void join_warps(const CachedAttention& p, const Share& w,
   __syncthreads();
 }
 
-// The number of rows from `row` on, before `end`, with the same keys.
-TX_DEVICE int rows_with_same_keys(const CachedAttention& p, int row, int end) {
-  int other = row + 1;
-  while (other < end && p.first[other] == p.first[row] && p.lengths[other] == p.lengths[row])
-    ++other;
-  return other - row;
-}
-
 TX_DEVICE Keys keys_of(const CachedAttention& p, int64_t row) {
   const int count = p.window ? min(p.lengths[row], p.window) : p.lengths[row];
   const int skipped = p.lengths[row] - count;  // before the window
@@ -217,6 +209,7 @@ void Cuda::attention_cached(const CachedAttention& p) {
   TX_ASSERT(p.own_k.empty() || (p.index && p.heads % p.kv_heads == 0));
   for (const Matrix& m : {p.q, p.k, p.v, p.o, p.own_k, p.own_v})
     TX_ASSERT(m.stride <= std::numeric_limits<int32_t>::max());
+  if (cross_attention(*state_, p, packed)) return;
   with_type(p.q.dtype, [&](auto t) {
     using T = decltype(t);
     if (!packed)

@@ -1,4 +1,5 @@
-// The building blocks of attention_cached.cu: one step of a team of lanes over four keys.
+// The building blocks of attention_cached.cu, and of attention_cross.cu: one step of a team of
+// lanes over four keys.
 #pragma once
 #include "kernels/cuda/attention/attention.h"
 #include "kernels/cuda/runtime/octet.h"
@@ -60,6 +61,14 @@ struct Keys {
 TX_DEVICE int warp_index() { return int(threadIdx.x) / warp_size; }
 TX_DEVICE int warp_lane() { return int(threadIdx.x) % warp_size; }
 TX_DEVICE int lane_columns() { return int(threadIdx.x) % team_lanes * 8; }
+
+// The number of rows from `row` on, before `end`, with the same keys.
+TX_DEVICE int rows_with_same_keys(const CachedAttention& p, int row, int end) {
+  int other = row + 1;
+  while (other < end && p.first[other] == p.first[row] && p.lengths[other] == p.lengths[row])
+    ++other;
+  return other - row;
+}
 
 // The work of a warp: `here` rows from `row` on, one head, and all keys or its share of them.
 struct Share {
@@ -188,5 +197,10 @@ TX_DEVICE void take_step(const CachedAttention& p, const Share& w, int j0,
       if (r < w.here) absorb(p, w, step, s[r], running[r]);
   }
 }
+
+// attention_cross.cu: launches p if it is of the form for which that has a kernel, which depends
+// neither on the rows nor on alignment. packed: whether everything may be moved in packs of 16
+// bytes.
+bool cross_attention(const Cuda::State& s, const CachedAttention& p, bool packed);
 
 }  // namespace tx::cached
