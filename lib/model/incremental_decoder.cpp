@@ -327,6 +327,7 @@ Matrix IncrementalDecoder::step(std::span<const Row> rows) {
     Context context(backend_, *arena_, dtype_);
     logits_ = run(context, target_.rows);
     places_[target_.rows] = logits_.value();
+    if (ending_) ending_(logits_.value());
   };
   // Two recordings for each number of rows, as the two halves of lists_ alternate.
   const int64_t self = int64_t(reinterpret_cast<uintptr_t>(this) >> 4) << 20;

@@ -23,9 +23,11 @@
 // Needs Parameters::prepare_inference(). Logits are batch-invariant: a row's bits do not depend on
 // the other rows. One object per thread; the Transformer may be shared.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "lib/model/transformer.h"
@@ -75,6 +77,13 @@ class IncrementalDecoder {
   IncrementalDecoder(Backend& backend, const Transformer& transformer, DType dtype);
   ~IncrementalDecoder();
 
+  // Before the first open(): work that ends each step. It gets the logits of all rows of the step
+  // and is recorded with it, so it must always be the same for the same number of rows.
+  using Ending = std::function<void(const Matrix& logits)>;
+  void end_steps_with(Ending ending) { ending_ = std::move(ending); }
+  // How many rows a step of `rows` rows computes; the others are padding.
+  int64_t rounded(int64_t rows) const;
+
   void open(const Capacity& capacity);     // drops all sentences
   size_t bytes(const Capacity& capacity);  // upper bound of the memory that open() allocates
   // Encodes the sources. Sentence i has at most `width` rows per step and longest[i] steps.
@@ -119,7 +128,6 @@ class IncrementalDecoder {
   enum Column { id, position, parent, slot, length, first_key, source_length, columns };
   size_t plan(const Capacity& capacity);
   bool reserve(Matrix& block, size_t& held, DType dtype, int64_t rows, int64_t cols);
-  int64_t rounded(int64_t rows) const;
   int64_t cache_rows(const Capacity& capacity) const;
   int64_t list_entries(const Capacity& capacity) const {
     return rounded(capacity.rows) * capacity.steps;
@@ -131,6 +139,7 @@ class IncrementalDecoder {
   const Transformer& transformer_;
   DType dtype_;
   bool replays_;  // the backend records a step and launches it again
+  Ending ending_;
   Capacity capacity_;
   std::unique_ptr<Arena> arena_;
   Tensor logits_;                     // lives in arena_

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -84,6 +85,20 @@ cudaError_t fail(cudaError_t error) { return device().last = error; }
 
 thread_local int current_device = 0;
 
+// Calls by kind since the process started.
+std::map<std::string, long long>& calls() {
+  static auto& all = *new std::map<std::string, long long>;
+  return all;
+}
+void count(const char* kind, long long more = 1) {
+  const std::lock_guard lock(device().mutex);
+  calls()[kind] += more;
+}
+// Recorded work counts as nodes of the graphs that are launched.
+void count(const char* kind, cudaStream_t stream) {
+  if (!capturing(stream)) count(kind);
+}
+
 }  // namespace
 
 void enqueue(cudaStream_t stream, std::function<void()> work) {
@@ -105,12 +120,19 @@ bool is_device_memory(const void* data, size_t bytes) {
 
 bool may_launch(cudaStream_t stream) {
   const std::lock_guard lock(device().mutex);
+  count("kernel", stream);
   const bool own = device().stream(stream).device == current_device;
   if (!own) fail(cudaErrorInvalidResourceHandle);
   return own;
 }
 
 }  // namespace emulator
+
+// For tests: kernel, graph, node, copy, wait, event, allocation or recording.
+extern "C" long long emulated_calls(const char* kind) {
+  const std::lock_guard lock(emulator::device().mutex);
+  return emulator::calls()[kind];
+}
 
 using emulator::device;
 using Lock = std::lock_guard<std::recursive_mutex>;
@@ -165,24 +187,28 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   return cudaSuccess;
 }
 cudaError_t cudaMalloc(void** data, size_t bytes) {
+  emulator::count("allocation");
   const Lock lock(device().mutex);
   device().flush();
   *data = device().allocations_left-- > 0 ? device().memory.allocate(bytes) : nullptr;
   return *data ? cudaSuccess : emulator::fail(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaFree(void* data) {
+  if (data) emulator::count("allocation");
   const Lock lock(device().mutex);
   device().flush();  // cudaFree waits for the device
   if (!data) return cudaSuccess;
   return device().memory.release(data) ? cudaSuccess : emulator::fail(cudaErrorInvalidValue);
 }
 cudaError_t cudaMallocHost(void** data, size_t bytes) {
+  emulator::count("allocation");
   const Lock lock(device().mutex);
   *data = std::malloc(std::max<size_t>(bytes, 1));
   device().pinned[static_cast<char*>(*data)] = bytes;
   return cudaSuccess;
 }
 cudaError_t cudaFreeHost(void* data) {
+  emulator::count("allocation");
   const Lock lock(device().mutex);
   device().flush();
   device().pinned.erase(static_cast<char*>(data));
@@ -194,6 +220,7 @@ cudaError_t cudaFreeHost(void* data) {
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   const Lock lock(device().mutex);
+  emulator::count("copy", stream);
   const bool to_device = device().memory.owns(to), from_device = device().memory.owns(from);
   if ((kind == cudaMemcpyHostToDevice && (!to_device || from_device)) ||
       (kind == cudaMemcpyDeviceToHost && (to_device || !from_device)) ||
@@ -218,10 +245,12 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   return cudaSuccess;
 }
 cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t stream) {
+  emulator::count("copy", stream);
   emulator::enqueue(stream, [=] { std::memset(data, value, bytes); });
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
+  emulator::count("wait");
   const Lock lock(device().mutex);
   device().flush();
   return cudaSuccess;
@@ -241,6 +270,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  emulator::count("wait");
   if (emulator::capturing(stream)) return emulator::fail(cudaErrorStreamCaptureUnsupported);
   const Lock lock(device().mutex);
   device().flush(device().stream(stream));
@@ -248,6 +278,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 // Each query runs one queued item, so that polling ends but no work runs earlier than needed.
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  emulator::count("wait");
   if (emulator::capturing(stream)) return emulator::fail(cudaErrorStreamCaptureUnsupported);
   const Lock lock(device().mutex);
   EmulatedStream& s = device().stream(stream);
@@ -272,10 +303,13 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   return *graph ? cudaSuccess : emulator::fail(cudaErrorInvalidValue);
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
+  emulator::count("recording");
   *exec = new EmulatedGraph(*graph);
   return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  emulator::count("graph");
+  emulator::count("node", static_cast<long long>(exec->work.size()));
   for (const auto& work : exec->work) emulator::enqueue(stream, work);
   return cudaSuccess;
 }
@@ -294,6 +328,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  emulator::count("event", stream);
   const Lock lock(device().mutex);
   event->stream = &device().stream(stream);
   const bool counted = !emulator::capturing(stream);
@@ -305,6 +340,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  emulator::count("wait");
   const Lock lock(device().mutex);
   device().flush(*event);
   return cudaSuccess;

@@ -48,7 +48,12 @@ Scorer::Scorer(Backend& backend, std::span<const Transformer* const> models, DTy
   top_ = int(std::min<int64_t>(top, vocabulary_));
   for (const Transformer* model : models) {
     TX_ASSERT(model->config().target().vocabulary == vocabulary_);
+    const size_t i = decoders_.size();
     decoders_.push_back(std::make_unique<IncrementalDecoder>(backend, *model, dtype));
+    // Lists differ from step to step: their scores cannot be recorded.
+    decoders_.back()->end_steps_with([this, i](const Matrix& logits) {
+      if (!lists_) score(i, logits, {0, logits.rows, vocabulary_, {}});
+    });
   }
 }
 
@@ -58,6 +63,7 @@ Scorer::~Scorer() {
 
 void Scorer::reserve(int64_t rows) {
   if (rows <= rows_) return;
+  forget_graphs(backend_);  // recorded steps use the old addresses
   const auto make = [&](void*& data, int64_t width) {
     backend_->release(data);
     data = nullptr;
@@ -77,15 +83,16 @@ size_t Scorer::bytes(const IncrementalDecoder::Capacity& capacity) {
   size_t sum = 0;
   for (auto& decoder : decoders_) sum += decoder->bytes(capacity);
   const int64_t whole = (top_ == 0 || ensemble()) + ensemble() + (top_ == 0);
-  return sum + held_bytes(size_t(capacity.rows * whole * vocabulary_) * 4) +
-         held_bytes(size_t(capacity.rows * 8 * top_) * 4) +
+  const int64_t rows = decoders_.front()->rounded(capacity.rows);
+  return sum + held_bytes(size_t(rows * whole * vocabulary_) * 4) +
+         held_bytes(size_t(rows * 8 * top_) * 4) +
          held_bytes(looks_again_ ? size_t(2 * looks * vocabulary_) * 4 : 0) +
-         (lists_ ? held_bytes(size_t(capacity.rows * vocabulary_) * 4) : 0);
+         (lists_ ? held_bytes(size_t(rows * vocabulary_) * 4) : 0);
 }
 
 void Scorer::open(const IncrementalDecoder::Capacity& capacity) {
   for (auto& decoder : decoders_) decoder->open(capacity);
-  reserve(capacity.rows);
+  reserve(decoders_.front()->rounded(capacity.rows));
   if (lists_) lists_->clear();
 }
 
@@ -134,22 +141,26 @@ Matrix Scorer::own_columns(Matrix logits, const Part& part) {
   return own;
 }
 
-// The sum of the models' log-probabilities (R,V), in the first columns of each part.
-Matrix Scorer::sum_of_models(std::span<const IncrementalDecoder::Row> rows) {
-  const Matrix sum = matrix(sum_, DType::f32, int64_t(rows.size()), vocabulary_);
-  for (size_t i = 0; i < decoders_.size(); ++i) {
-    const Matrix logits = decoders_[i]->step(rows);
-    const Matrix one = i ? matrix(log_p_, DType::f32, sum.rows, sum.cols) : sum;
-    for (const Part& part : parts_) {
-      const auto here = [&](const Matrix& m) {
-        return m.slice(part.first, part.rows).columns(0, part.width);
-      };
-      const Matrix own = own_columns(logits, part);
-      backend_->log_softmax(own, part.width, here(one));
-      if (i) backend_->add(here(one), here(sum));
-    }
+// What model i adds to the scores of the part's rows, and after the last model their candidates.
+void Scorer::score(size_t model, const Matrix& logits, const Part& part) {
+  const Matrix own = own_columns(logits, part);
+  const Matrix all = matrix(sum_, DType::f32, rows_, vocabulary_);
+  const Matrix sum = all.slice(part.first, part.rows).columns(0, part.width);
+  if (model > 0) {
+    const Matrix one = matrix(log_p_, DType::f32, part.rows, part.width);
+    backend_->log_softmax(own, part.width, one);
+    backend_->add(one, sum);
+  } else if (!single()) {
+    backend_->log_softmax(own, part.width, sum);
   }
-  return sum;
+  if (top_ == 0 || model + 1 < decoders_.size()) return;
+  const int kept = int(std::min<int64_t>(top_, part.width));
+  float* values = static_cast<float*>(top_best_) + part.first * top_;
+  int32_t* ids = static_cast<int32_t*>(top_best_) + (padded_rows_ + part.first) * top_;
+  if (single())
+    backend_->log_softmax_topk(own, part.width, kept, values, ids);
+  else
+    backend_->topk(sum, part.width, kept, values, ids);
 }
 
 // Scatters the values of a list over the vocabulary; `row` has vocabulary_ elements.
@@ -178,27 +189,23 @@ void Scorer::spread_best(const Part& part) {
 Scores Scorer::step(std::span<const IncrementalDecoder::Row> rows) {
   const size_t width = size_t(top_ ? top_ : vocabulary_), count = rows.size() * width;
   values_.resize(count);
-  const bool single = !ensemble() && top_;
   find_parts(rows);
-  const Matrix x = last_ = single ? decoders_[0]->step(rows) : sum_of_models(rows);
+  padded_rows_ = decoders_.front()->rounded(int64_t(rows.size()));
+  for (size_t i = 0; i < decoders_.size(); ++i) {
+    last_ = decoders_[i]->step(rows);
+    for (const Part& part : parts_)
+      if (lists_) score(i, last_, part);
+  }
+  if (!single()) last_ = matrix(sum_, DType::f32, int64_t(rows.size()), vocabulary_);
   if (top_ == 0) {
     backend_->download(values_.data(), sum_, count * 4);
   } else {
-    float* values = static_cast<float*>(top_best_);
-    int32_t* ids = static_cast<int32_t*>(top_best_) + count;
-    for (const Part& part : parts_) {
-      const int kept = int(std::min<int64_t>(top_, part.width));
-      float* to = values + part.first * top_;
-      int32_t* to_ids = ids + part.first * top_;
-      if (single)
-        backend_->log_softmax_topk(own_columns(x, part), part.width, kept, to, to_ids);
-      else
-        backend_->topk(x.slice(part.first, part.rows), part.width, kept, to, to_ids);
-    }
-    best_.resize(2 * count);
+    const size_t padded = size_t(padded_rows_) * width;
+    best_.resize(padded + count);
     backend_->download(best_.data(), top_best_,
                        best_.size() * 4);  // values and ids in one transfer
     std::memcpy(values_.data(), best_.data(), count * 4);
+    best_.erase(best_.begin(), best_.begin() + ptrdiff_t(padded));
   }
   if (ensemble()) {
     const float share = 1.0f / float(decoders_.size());
@@ -210,7 +217,7 @@ Scores Scorer::step(std::span<const IncrementalDecoder::Row> rows) {
     if (top_) spread_best(part);
   }
   if (!ends_.empty()) join_ends();
-  return {values_.data(), top_ ? best_.data() + count : nullptr, int64_t(width)};
+  return {values_.data(), top_ ? best_.data() : nullptr, int64_t(width)};
 }
 
 void Scorer::join_ends() {

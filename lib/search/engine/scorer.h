@@ -75,7 +75,7 @@ class Scorer {
   Scores step(std::span<const IncrementalDecoder::Row> rows);
   // The result of step(), which the caller may change; ids() is empty if top is 0.
   std::span<float> values() { return values_; }
-  std::span<int32_t> ids() { return std::span(best_).subspan(best_.size() / 2); }
+  std::span<int32_t> ids() { return best_; }
   // log P (N,V) of at most `looks` rows of the last step; -inf off the list. Until the next call.
   static constexpr int64_t looks = 8;
   std::span<const float> look_again(std::span<const int32_t> rows);
@@ -89,12 +89,14 @@ class Scorer {
   void find_parts(std::span<const IncrementalDecoder::Row> rows);
   const Part& part_of(int64_t row) const;
   Matrix own_columns(Matrix logits, const Part& part);
-  Matrix sum_of_models(std::span<const IncrementalDecoder::Row> rows);
+  void score(size_t model, const Matrix& logits, const Part& part);
   void spread_best(const Part& part);
   void spread(const Part& part, float* row);
   void join_ends();
   void reserve(int64_t rows);
   bool ensemble() const { return decoders_.size() > 1; }
+  // Candidates come from the logits of one model.
+  bool single() const { return !ensemble() && top_ > 0; }
 
   Backend& backend_;
   int64_t vocabulary_;
@@ -103,9 +105,10 @@ class Scorer {
   std::vector<std::unique_ptr<IncrementalDecoder>> decoders_;
   std::unique_ptr<TokenLists> lists_;
   std::vector<Part> parts_;                 // of the step
+  int64_t padded_rows_ = 0;                 // of the step, as the decoders round them
   int64_t rows_ = 0;                        // capacity R of the following buffers
   void *sum_ = nullptr, *log_p_ = nullptr;  // (R,V) f32: of all models, of one
-  void* top_best_ = nullptr;                // (R,top) values, then (R,top) ids
+  void* top_best_ = nullptr;                // (R,top) values, then (R,top) ids; R: padded_rows_
   void* looked_at_ = nullptr;               // (looks,V) f32
   void* own_ = nullptr;                     // a part's columns, in the logits' dtype
   Matrix last_;                             // of step(): one model's logits, or sum_
