@@ -30,6 +30,9 @@ void Cpu::copy(void* to, const void* from, size_t bytes) {
   const Timed timed(profile_.get(), "copies", {2.0 * double(bytes), 0});
   if (bytes) std::memcpy(to, from, bytes);
 }
+void* Cpu::allocate_shared(size_t bytes) { return allocate(bytes); }
+void Cpu::release_shared(void* data) { release(data); }
+void Cpu::copy_shared(void* to, const void* from, size_t bytes) { copy(to, from, bytes); }
 void Cpu::wait() const {}
 std::string Cpu::device_id() const { return ""; }
 std::string Cpu::mover_library() const { return ""; }

@@ -33,6 +33,7 @@ IncrementalDecoder::IncrementalDecoder(Backend& backend, const Transformer& tran
       transformer_(transformer),
       dtype_(dtype),
       replays_(replays(backend)),
+      record_(backend),
       sources_(backend),
       step_rows_(backend),
       prompt_slots_(backend),
@@ -141,7 +142,9 @@ void IncrementalDecoder::open(const Capacity& capacity) {
   if (reserve(kv_->cross, cross_bytes_, transformer_.cache_dtype(), capacity_.source_rows,
               transformer_.cross_width()))
     moved = true;
-  if (step_rows_.reserve(size_t(rounded(capacity_.rows) * columns))) moved = true;
+  const size_t words = size_t(rounded(capacity_.rows) * columns);
+  if (step_rows_.reserve(words)) moved = true;
+  if (record_.reserve(words)) moved = true;
   if (lists_.reserve(size_t(2 * list_entries(capacity_)))) moved = true;
   const size_t wanted = plan(capacity_);
   if (!arena_ || wanted > arena_bytes_) {
@@ -263,11 +266,12 @@ void IncrementalDecoder::begin(const Sources& sources, int64_t max_rows, int64_t
   TX_ASSERT(admit(sources, longest, int(max_rows)));
 }
 
-// Uploads the step's rows: inputs, and the cache row that each appends to its list.
+// Writes the record of the step's rows: inputs, and the cache row that each appends to its list.
 void IncrementalDecoder::follow(std::span<const Row> rows) {
+  if (std::exchange(busy_, false)) backend_->wait();
   const size_t count = size_t(rounded(int64_t(rows.size())));
-  rows_.assign(count * columns, 0);
-  const auto column = [&](Column c) { return rows_.data() + c * count; };
+  const auto column = [&](Column c) { return record_.data<int32_t>() + c * count; };
+  std::fill_n(record_.data<int32_t>(), count * columns, 0);
   if (recurrent()) std::fill_n(column(parent), count, -1);
   // Padding rows read one key, that of the extra cache row.
   std::fill_n(column(slot), count, int32_t(capacity_.cache_rows));
@@ -302,8 +306,7 @@ void IncrementalDecoder::follow(std::span<const Row> rows) {
   }
   last_rows_ = rows.size();
   if (recurrent()) last_slots_.assign(column(slot), column(slot) + rows.size());
-  const int32_t* uploaded = step_rows_.set<int32_t>(rows_);
-  const auto there = [&](Column c) { return uploaded + c * count; };
+  const auto there = [&](Column c) { return step_rows_.data() + c * count; };
   target_.ids = there(id);
   target_.keys.position = reinterpret_cast<const uint32_t*>(there(position));
   target_.rows = int64_t(count);
@@ -324,6 +327,8 @@ Matrix IncrementalDecoder::step(std::span<const Row> rows) {
   logits_ = Tensor();
   follow(rows);
   const auto pass = [&] {
+    backend_->copy_shared(step_rows_.data(), record_.data<int32_t>(),
+                          size_t(target_.rows * columns) * 4);
     Context context(backend_, *arena_, dtype_);
     logits_ = run(context, target_.rows);
     places_[target_.rows] = logits_.value();
@@ -333,6 +338,7 @@ Matrix IncrementalDecoder::step(std::span<const Row> rows) {
   const int64_t self = int64_t(reinterpret_cast<uintptr_t>(this) >> 4) << 20;
   const int64_t which = 2 * target_.rows + step_ % 2;
   TX_ASSERT(!replays_ || which < 1 << 20);
+  busy_ = true;
   replay(backend_, self | which, pass);
   ++step_;
   return places_.at(target_.rows).slice(0, int64_t(rows.size()));

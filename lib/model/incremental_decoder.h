@@ -101,6 +101,9 @@ class IncrementalDecoder {
   }
   // Logits (R,Vp) of the next position, or (R, picked tokens). A sentence's rows are adjacent.
   Matrix step(std::span<const Row> rows);
+  // The caller has waited for the last step; without this call the next step() waits for it, as the
+  // device may still read the rows.
+  void step_is_done() { busy_ = false; }
 
  private:
   struct Sentence {
@@ -123,7 +126,7 @@ class IncrementalDecoder {
   void encode(const Sources& sources, int64_t first_row);
   void pass_prompts(Context& context, const int32_t* slots) const;
   void read_prompts(const Sources& sources, std::span<const Sentence> sentences);
-  // The columns uploaded for a step, one integer per row each. Of a recurrent decoder `parent` is
+  // The columns of record_, one integer per row each. Of a recurrent decoder `parent` is
   // the slot of the row that it continues, or -1.
   enum Column { id, position, parent, slot, length, first_key, source_length, columns };
   size_t plan(const Capacity& capacity);
@@ -151,10 +154,11 @@ class IncrementalDecoder {
   std::vector<Sentence> sentences_;
   int64_t step_ = 0;
   size_t last_rows_ = 0;             // of the previous step
-  std::vector<int32_t> rows_;        // (columns, rows): the inputs of the step
+  bool busy_ = false;                // the device may still read record_
+  SharedWords record_;               // (columns, rows): the inputs of the step
   std::vector<int32_t> last_slots_;  // of the previous step's rows
   DeviceSide sources_;
-  DeviceInts step_rows_, prompt_slots_;
+  DeviceInts step_rows_, prompt_slots_;  // step_rows_: the device's copy of record_
   // (2, rows, steps): cache rows of each hypothesis, for this step and the previous one
   DeviceInts lists_;
   CacheLists extension_;

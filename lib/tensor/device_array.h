@@ -1,6 +1,7 @@
 // Arrays in the backend's memory that grow.
 #pragma once
 #include <span>
+#include <utility>
 
 #include "kernels/backend.h"
 
@@ -36,6 +37,35 @@ class DeviceBytes {
   Backend& backend_;
   void* data_ = nullptr;
   size_t bytes_ = 0;
+};
+
+// 4-byte words that both the host and kernels access: allocate_shared().
+class SharedWords {
+ public:
+  explicit SharedWords(Backend& backend) : backend_(backend) {}
+  ~SharedWords() { backend_->release_shared(data_); }
+  SharedWords(const SharedWords&) = delete;
+  SharedWords& operator=(const SharedWords&) = delete;
+
+  // At least `count` words. Growing changes the address and loses the content; whether it grew.
+  bool reserve(size_t count) {
+    if (count <= count_) return false;
+    backend_->release_shared(std::exchange(data_, nullptr));
+    count_ = 0;
+    data_ = backend_->allocate_shared(count * 4);
+    count_ = count;
+    return true;
+  }
+  template <class T>
+  T* data() const {
+    static_assert(sizeof(T) == 4);
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  Backend& backend_;
+  void* data_ = nullptr;
+  size_t count_ = 0;
 };
 
 // Integers copied from the host: ids, offsets, row keys.

@@ -4,9 +4,22 @@
 #include <string>
 #include <thread>
 
+#include "kernels/cuda/runtime/device.h"
 #include "kernels/cuda/runtime/state.h"
 
 namespace tx {
+
+namespace {
+
+constexpr int copying_threads = 256;
+
+__global__ void copy_words(uint32_t* to, const uint32_t* from, int64_t words) {
+  wait_for_earlier();
+  const int64_t i = int64_t(blockIdx.x) * copying_threads + int(threadIdx.x);
+  if (i < words) to[i] = from[i];
+}
+
+}  // namespace
 
 void* take_memory(size_t bytes) {
   void* data = nullptr;
@@ -88,7 +101,31 @@ void Cuda::copy(void* to, const void* from, size_t bytes) {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, state_->stream), "copying");
 }
 
+void* Cuda::allocate_shared(size_t bytes) {
+  void* data = nullptr;
+  const cudaError_t status = cudaMallocHost(&data, bytes ? bytes : 1);
+  cudaGetLastError();  // clears the error, or the next launch would report it
+  check(status, "allocating page-locked memory");
+  return data;
+}
+
+void Cuda::release_shared(void* data) {
+  if (!data) return;
+  state_->drain();
+  cudaStreamSynchronize(state_->stream);  // kernels may still use it
+  cudaFreeHost(data);
+}
+
 void Cuda::wait() const { state_->wait(); }
+
+// By a kernel: a copy engine would have to wait for the kernels before it, and those after it for
+// the engine. Page-locked memory has the same address on the device.
+void Cuda::copy_shared(void* to, const void* from, size_t bytes) {
+  TX_ASSERT(bytes % 4 == 0);
+  const int64_t words = int64_t(bytes / 4);
+  launch_early(*state_, copy_words, blocks_of(words, copying_threads), copying_threads, 0,
+               static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from), words);
+}
 
 namespace {
 

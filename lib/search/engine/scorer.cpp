@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -44,7 +43,8 @@ Scorer::Scorer(Backend& backend, std::span<const Transformer* const> models, DTy
     : backend_(backend),
       vocabulary_(models.front()->config().target().vocabulary),
       top_(top),
-      looks_again_(looks_again) {
+      looks_again_(looks_again),
+      sent_(backend) {
   top_ = int(std::min<int64_t>(top, vocabulary_));
   for (const Transformer* model : models) {
     TX_ASSERT(model->config().target().vocabulary == vocabulary_);
@@ -52,7 +52,9 @@ Scorer::Scorer(Backend& backend, std::span<const Transformer* const> models, DTy
     decoders_.push_back(std::make_unique<IncrementalDecoder>(backend, *model, dtype));
     // Lists differ from step to step: their scores cannot be recorded.
     decoders_.back()->end_steps_with([this, i](const Matrix& logits) {
-      if (!lists_) score(i, logits, {0, logits.rows, vocabulary_, {}});
+      if (lists_) return;
+      score(i, logits, {0, logits.rows, vocabulary_, {}});
+      if (i + 1 == decoders_.size()) send_best();
     });
   }
 }
@@ -72,6 +74,7 @@ void Scorer::reserve(int64_t rows) {
   make(sum_, top_ == 0 || ensemble() ? vocabulary_ : 0);
   make(log_p_, ensemble() ? vocabulary_ : 0);
   make(top_best_, 2 * top_);
+  sent_.reserve(size_t(2 * rows * top_));
   make(own_, lists_ ? vocabulary_ : 0);
   if (looks_again_ && !looked_at_) looked_at_ = backend_->allocate(size_t(looks * vocabulary_) * 4);
   rows_ = rows;
@@ -186,9 +189,14 @@ void Scorer::spread_best(const Part& part) {
     }
 }
 
+// Candidates of all rows in one copy: values, then ids.
+void Scorer::send_best() {
+  if (top_)
+    backend_->copy_shared(sent_.data<float>(), top_best_, size_t(2 * padded_rows_ * top_) * 4);
+}
+
 Scores Scorer::step(std::span<const IncrementalDecoder::Row> rows) {
   const size_t width = size_t(top_ ? top_ : vocabulary_), count = rows.size() * width;
-  values_.resize(count);
   find_parts(rows);
   padded_rows_ = decoders_.front()->rounded(int64_t(rows.size()));
   for (size_t i = 0; i < decoders_.size(); ++i) {
@@ -198,15 +206,16 @@ Scores Scorer::step(std::span<const IncrementalDecoder::Row> rows) {
   }
   if (!single()) last_ = matrix(sum_, DType::f32, int64_t(rows.size()), vocabulary_);
   if (top_ == 0) {
-    backend_->download(values_.data(), sum_, count * 4);
+    every_.resize(count);
+    backend_->download(every_.data(), sum_, count * 4);
+    values_ = every_;
   } else {
-    const size_t padded = size_t(padded_rows_) * width;
-    best_.resize(padded + count);
-    backend_->download(best_.data(), top_best_,
-                       best_.size() * 4);  // values and ids in one transfer
-    std::memcpy(values_.data(), best_.data(), count * 4);
-    best_.erase(best_.begin(), best_.begin() + ptrdiff_t(padded));
+    if (lists_) send_best();
+    backend_->wait();
+    values_ = {sent_.data<float>(), count};
+    best_ = {sent_.data<int32_t>() + padded_rows_ * top_, count};
   }
+  for (auto& decoder : decoders_) decoder->step_is_done();
   if (ensemble()) {
     const float share = 1.0f / float(decoders_.size());
     for (float& value : values_) value *= share;

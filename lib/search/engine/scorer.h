@@ -90,6 +90,7 @@ class Scorer {
   const Part& part_of(int64_t row) const;
   Matrix own_columns(Matrix logits, const Part& part);
   void score(size_t model, const Matrix& logits, const Part& part);
+  void send_best();
   void spread_best(const Part& part);
   void spread(const Part& part, float* row);
   void join_ends();
@@ -112,8 +113,10 @@ class Scorer {
   void* looked_at_ = nullptr;               // (looks,V) f32
   void* own_ = nullptr;                     // a part's columns, in the logits' dtype
   Matrix last_;                             // of step(): one model's logits, or sum_
-  std::vector<float> values_, whole_, narrow_;
-  std::vector<int32_t> best_;
+  SharedWords sent_;                        // top_best_ in the host's memory
+  std::span<float> values_;                 // of step(): in sent_ or every_
+  std::span<int32_t> best_;
+  std::vector<float> every_, whole_, narrow_;
   std::vector<int> ends_;
 };
 

@@ -1,4 +1,4 @@
-// allocate, release, upload, download, zero, convert; the rounding of every dtype.
+// allocate, release, upload, download, shared memory, zero, convert; the rounding of every dtype.
 #include <limits>
 
 #include "lib/base/error.h"
@@ -53,6 +53,23 @@ BOOST_AUTO_TEST_CASE(the_host_may_write_at_once) {
     BOOST_TEST((std::vector<char>(now.begin(), now.begin() + long(size)) == want));
   }
   backend_of(1)->release(to);
+}
+
+// Shared memory: the host reads what kernels wrote after it has waited.
+BOOST_AUTO_TEST_CASE(shared_memory_needs_no_upload) {
+  for (const size_t words : {size_t(1), size_t(255), size_t(70000)}) {
+    auto* in = static_cast<uint32_t*>(backend_of(1)->allocate_shared(words * 4));
+    auto* out = static_cast<uint32_t*>(backend_of(1)->allocate_shared(words * 4));
+    void* there = backend_of(1)->allocate(words * 4);
+    for (size_t i = 0; i < words; ++i) in[i] = uint32_t(i * 2654435761u), out[i] = 7;
+    backend_of(1)->copy_shared(there, in, words * 4);
+    backend_of(1)->copy_shared(out, there, words * 4);
+    backend_of(1)->wait();
+    BOOST_TEST(std::equal(in, in + words, out));
+    for (uint32_t* each : {in, out}) backend_of(1)->release_shared(each);
+    backend_of(1)->release(there);
+  }
+  backend_of(1)->release_shared(nullptr);
 }
 
 BOOST_AUTO_TEST_CASE(an_impossible_size_is_refused) {
