@@ -216,7 +216,8 @@ cudaError_t cudaFreeHost(void* data) {
   return cudaSuccess;
 }
 
-// Pageable host memory is read before the call returns, pinned memory when the copy runs.
+// Host memory, even pageable, is read and written when the copy runs, as where a GPU accesses it
+// by itself (HMM, GH200).
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   const Lock lock(device().mutex);
@@ -231,17 +232,10 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
     auto block = device().pinned.upper_bound(at);
     return block != device().pinned.begin() && at < (--block)->first + block->second;
   };
-  if (to_device && !from_device && !is_pinned(from)) {
-    if (emulator::capturing(stream)) return emulator::fail(cudaErrorStreamCaptureUnsupported);
-    std::vector<char> held(static_cast<const char*>(from), static_cast<const char*>(from) + bytes);
-    emulator::enqueue(stream, [=, held = std::move(held)] { std::memcpy(to, held.data(), bytes); });
-    return cudaSuccess;
-  }
+  const bool pageable = (!to_device && !is_pinned(to)) || (!from_device && !is_pinned(from));
+  if (pageable && emulator::capturing(stream))
+    return emulator::fail(cudaErrorStreamCaptureUnsupported);
   emulator::enqueue(stream, [=] { std::memcpy(to, from, bytes); });
-  if (!to_device && !is_pinned(to)) {
-    if (emulator::capturing(stream)) return emulator::fail(cudaErrorStreamCaptureUnsupported);
-    device().flush(device().stream(stream));
-  }
   return cudaSuccess;
 }
 cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t stream) {

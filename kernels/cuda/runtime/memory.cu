@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <exception>
@@ -71,29 +72,32 @@ char* Staging::take(size_t bytes, cudaStream_t stream) {
   return taken;
 }
 
-// `host` has been read when the call returns: if it does not fit in the staging memory, it is
-// pageable memory, which CUDA copies synchronously.
+// In pieces through page-locked memory: CUDA copies other host memory synchronously on some systems
+// only, not where the GPU reads it by itself (HMM, GH200). `host` has been read when this returns.
 void Cuda::upload(void* to, const void* host, size_t bytes) {
-  if (!bytes) return;
-  TX_ASSERT(!state_->capturing);
-  if (bytes <= Staging::most) {
-    char* staged = state_->staging.take(bytes, state_->stream);
-    std::memcpy(staged, host, bytes);
-    host = staged;
+  TX_ASSERT(!bytes || !state_->capturing);
+  for (size_t done = 0, piece; done < bytes; done += piece) {
+    piece = std::min(bytes - done, Staging::most);
+    char* const staged = state_->staging.take(piece, state_->stream);
+    std::memcpy(staged, static_cast<const char*>(host) + done, piece);
+    check(cudaMemcpyAsync(static_cast<char*>(to) + done, staged, piece, cudaMemcpyHostToDevice,
+                          state_->stream),
+          "uploading");
   }
-  check(cudaMemcpyAsync(to, host, bytes, cudaMemcpyHostToDevice, state_->stream), "uploading");
 }
 
 void Cuda::download(void* host, const void* from, size_t bytes) const {
-  if (!bytes) return;
-  TX_ASSERT(!state_->capturing);
-  const bool small = bytes <= Staging::most;
-  if (!state_->peers.empty())
-    wait();  // a copy to pageable memory would wait without checking peers
-  void* to = small ? state_->staging.take(bytes, state_->stream) : host;
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, state_->stream), "downloading");
-  wait();
-  if (small) std::memcpy(host, to, bytes);
+  TX_ASSERT(!bytes || !state_->capturing);
+  if (bytes && !state_->peers.empty()) wait();  // take() may wait without checking peers
+  for (size_t done = 0, piece; done < bytes; done += piece) {
+    piece = std::min(bytes - done, Staging::most);
+    char* const staged = state_->staging.take(piece, state_->stream);
+    check(cudaMemcpyAsync(staged, static_cast<const char*>(from) + done, piece,
+                          cudaMemcpyDeviceToHost, state_->stream),
+          "downloading");
+    wait();
+    std::memcpy(static_cast<char*>(host) + done, staged, piece);
+  }
 }
 
 void Cuda::copy(void* to, const void* from, size_t bytes) {

@@ -35,7 +35,7 @@ class Peers {
 // the other. Not for use while a graph is recorded.
 class Staging {
  public:
-  static constexpr size_t most = size_t(4) << 20;  // bytes of one copy
+  static constexpr size_t most = size_t(4) << 20;  // bytes of one piece
 
   Staging() = default;
   ~Staging();

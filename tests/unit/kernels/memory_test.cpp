@@ -55,6 +55,21 @@ BOOST_AUTO_TEST_CASE(the_host_may_write_at_once) {
   backend_of(1)->release(to);
 }
 
+// The same for large copies, which a GPU gets in pieces.
+BOOST_AUTO_TEST_CASE(the_host_may_write_at_once_what_takes_several_copies) {
+  for (const size_t size : {(size_t(4) << 20) + 1, size_t(8) << 20, (size_t(13) << 20) + 77}) {
+    std::vector<char> host(size), now(size);
+    for (size_t i = 0; i < size; ++i) host[i] = char(i ^ i >> 8 ^ i >> 16);
+    const std::vector<char> want = host;
+    char* to = static_cast<char*>(backend_of(1)->allocate(size));
+    backend_of(1)->upload(to, host.data(), size);
+    std::fill(host.begin(), host.end(), 'x');
+    backend_of(1)->download(now.data(), to, size);
+    BOOST_TEST((now == want));
+    backend_of(1)->release(to);
+  }
+}
+
 // Shared memory: the host reads what kernels wrote after it has waited.
 BOOST_AUTO_TEST_CASE(shared_memory_needs_no_upload) {
   for (const size_t words : {size_t(1), size_t(255), size_t(70000)}) {
