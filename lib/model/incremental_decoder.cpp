@@ -10,10 +10,18 @@ PickedOutput::~PickedOutput() {
   backend_->release(picked_.bias.value.data);
 }
 
-void PickedOutput::pick(const Projection& output, std::span<const int32_t> ids) {
-  const int64_t count = int64_t(ids.size());
-  backend_->pick_rows(output.weight.value, ids.data(), count, picked_.weight.value);
-  if (!output.bias) return;
+bool PickedOutput::pick(const Projection& output, std::span<const int32_t> ids) {
+  rows_.assign(ids.begin(), ids.end());
+  if (keeps_place_) {
+    const auto all = size_t(output.weight.value.rows), held = size_t(picked_.weight.value.rows);
+    const size_t grown = (ids.size() + ids.size() / 4 + 127) / 128 * 128;
+    rows_.resize(ids.size() <= held ? held : std::min(all, grown));
+  }
+  const int64_t count = int64_t(rows_.size());
+  const Matrix before = picked_.weight.value;
+  backend_->pick_rows(output.weight.value, rows_.data(), count, picked_.weight.value);
+  bool moved = before.prepared != picked_.weight.value.prepared || before.rows != count;
+  if (!output.bias) return moved;
   Matrix& bias = picked_.bias.value;
   const size_t bytes = size_t(count) * size_of(output.bias.value.dtype);
   if (bytes > bias_bytes_) {
@@ -22,9 +30,11 @@ void PickedOutput::pick(const Projection& output, std::span<const int32_t> ids) 
     bias_bytes_ = 0;
     bias.data = backend_->allocate(bytes * 3 / 2);
     bias_bytes_ = bytes * 3 / 2;
+    moved = true;
   }
   bias = matrix(bias.data, output.bias.value.dtype, 1, count);
-  backend_->gather_columns(output.bias.value, ids_.set(ids), bias);
+  backend_->gather_columns(output.bias.value, ids_.set<int32_t>(rows_), bias);
+  return moved;
 }
 
 IncrementalDecoder::IncrementalDecoder(Backend& backend, const Transformer& transformer,
@@ -154,7 +164,6 @@ void IncrementalDecoder::open(const Capacity& capacity) {
     moved = true;
   }
   if (moved) forget_graphs(backend_);  // recorded steps use the old addresses
-  if (picks_ && replays_) forget_graphs(backend_);
   picks_ = false;
   sentences_.clear();
   last_rows_ = 0;
@@ -245,9 +254,9 @@ void IncrementalDecoder::release(int32_t sentence) {
 }
 
 void IncrementalDecoder::pick(std::span<const int32_t> ids) {
-  if (replays_) forget_graphs(backend_);  // recorded steps read other weights
-  if (!picked_) picked_ = std::make_unique<PickedOutput>(backend_);
-  picked_->pick(transformer_.output(), ids);
+  if (!picked_) picked_ = std::make_unique<PickedOutput>(backend_, replays_);
+  // Recorded steps use the old addresses.
+  if (picked_->pick(transformer_.output(), ids)) forget_graphs(backend_);
   picks_ = true;
 }
 
@@ -326,22 +335,23 @@ Matrix IncrementalDecoder::step(std::span<const Row> rows) {
   TX_ASSERT(arena_ && int64_t(rows.size()) <= capacity_.rows && !rows.empty());
   logits_ = Tensor();
   follow(rows);
+  // Recordings for each number of rows: the two halves of lists_ alternate, and the output may be
+  // picked.
+  const int64_t which = 4 * target_.rows + step_ % 2 + (picks_ ? 2 : 0);
   const auto pass = [&] {
     backend_->copy_shared(step_rows_.data(), record_.data<int32_t>(),
                           size_t(target_.rows * columns) * 4);
     Context context(backend_, *arena_, dtype_);
     logits_ = run(context, target_.rows);
-    places_[target_.rows] = logits_.value();
+    places_[which] = logits_.value();
     if (ending_) ending_(logits_.value());
   };
-  // Two recordings for each number of rows, as the two halves of lists_ alternate.
   const int64_t self = int64_t(reinterpret_cast<uintptr_t>(this) >> 4) << 20;
-  const int64_t which = 2 * target_.rows + step_ % 2;
   TX_ASSERT(!replays_ || which < 1 << 20);
   busy_ = true;
   replay(backend_, self | which, pass);
   ++step_;
-  return places_.at(target_.rows).slice(0, int64_t(rows.size()));
+  return places_.at(which).slice(0, int64_t(rows.size()));
 }
 
 Tensor IncrementalDecoder::run(Context& context, int64_t rows) {

@@ -39,17 +39,23 @@ namespace tx {
 // The output projection for a subset of the tokens: fewer columns of logits.
 class PickedOutput {
  public:
-  explicit PickedOutput(Backend& backend) : backend_(backend), ids_(backend) {}
+  // keeps_place: pick() keeps the addresses and the number of columns, unless that must grow;
+  // columns behind those picked are those of any tokens.
+  PickedOutput(Backend& backend, bool keeps_place)
+      : backend_(backend), keeps_place_(keeps_place), ids_(backend) {}
   ~PickedOutput();
   PickedOutput(const PickedOutput&) = delete;
   PickedOutput& operator=(const PickedOutput&) = delete;
 
   // Column i of the logits is bit for bit that of token ids[i] of `output`, prepared for inference.
-  void pick(const Projection& output, std::span<const int32_t> ids);
+  // Returns whether an address or the number of columns changed.
+  bool pick(const Projection& output, std::span<const int32_t> ids);
   const Projection& projection() const { return picked_; }
 
  private:
   Backend& backend_;
+  bool keeps_place_;
+  std::vector<int32_t> rows_;  // ids, and padding
   DeviceInts ids_;
   Projection picked_;
   size_t bias_bytes_ = 0;
@@ -99,7 +105,8 @@ class IncrementalDecoder {
   void forget_inputs(int32_t sentence, int64_t rows) {
     sentences_[size_t(sentence)].prompt -= rows;
   }
-  // Logits (R,Vp) of the next position, or (R, picked tokens). A sentence's rows are adjacent.
+  // Logits (R,Vp) of the next position, or (R, picked tokens), perhaps with more columns behind. A
+  // sentence's rows are adjacent.
   Matrix step(std::span<const Row> rows);
   // The caller has waited for the last step; without this call the next step() waits for it, as the
   // device may still read the rows.
@@ -146,7 +153,7 @@ class IncrementalDecoder {
   Capacity capacity_;
   std::unique_ptr<Arena> arena_;
   Tensor logits_;                     // lives in arena_
-  std::map<int64_t, Matrix> places_;  // addresses of the logits, by number of rows
+  std::map<int64_t, Matrix> places_;  // addresses of the logits, by the recording
   std::unique_ptr<PickedOutput> picked_;
   bool picks_ = false;
   size_t arena_bytes_ = 0, cross_bytes_ = 0, cache_bytes_ = 0;

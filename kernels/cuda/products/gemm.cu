@@ -157,17 +157,20 @@ Matrix Cuda::prepare_int8(const Int8Weights&) {
 
 void Cuda::pick_rows(Matrix prepared, const int32_t* rows, int64_t count, Matrix& picked) {
   TX_ASSERT(prepared.prepared && count > 0);
-  release_prepared(picked);
-  picked = matrix(nullptr, prepared.dtype, count, prepared.cols);
-  picked.prepared = allocate(size_t(count * prepared.cols) * size_of(prepared.dtype));
-  int32_t* ids = static_cast<int32_t*>(allocate(size_t(count) * sizeof(int32_t)));
+  const bool fits = picked.prepared && picked.dtype == prepared.dtype &&
+                    picked.cols == prepared.cols && picked.rows >= count;
+  if (!fits) {
+    release_prepared(picked);
+    picked = matrix(nullptr, prepared.dtype, count, prepared.cols);
+    picked.prepared = allocate(size_t(count * prepared.cols) * size_of(prepared.dtype));
+  }
+  picked.rows = count;
+  void* const ids = state_->scratch(size_t(count) * sizeof(int32_t));
   upload(ids, rows, size_t(count) * sizeof(int32_t));
   prepared.data = const_cast<void*>(prepared.prepared);
   Matrix to = picked;
   to.data = const_cast<void*>(picked.prepared);
-  gather_rows(prepared, ids, to);
-  wait();
-  release(ids);
+  gather_rows(prepared, static_cast<const int32_t*>(ids), to);
 }
 
 void Cuda::release_prepared(Matrix& weights) {

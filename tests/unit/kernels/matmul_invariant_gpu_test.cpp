@@ -261,7 +261,8 @@ BOOST_AUTO_TEST_CASE(memory_is_released_if_weights_cannot_be_read) {
 // A product with picked rows of w has the same bits as those columns of the whole product.
 BOOST_AUTO_TEST_CASE(picked_rows) {
   Cuda cuda;
-  const std::vector<std::vector<int32_t>> lists = {{3, 64, 65, 199}, {130, 2, 2, 129, 63, 0, 7}};
+  const std::vector<std::vector<int32_t>> lists = {
+      {3, 64, 65, 199}, {130, 2, 2, 129, 63, 0, 7}, {5, 199, 0}};
   for (const DType t : {DType::f32, DType::bf16}) {
     Block x(t, 9, 33), w(t, 200, 33, 5), y(t, 9, 200);
     x.randomise(1), w.randomise(2);

@@ -82,6 +82,10 @@ struct Search {
     for (size_t i = 0; fits && i < lengths.size(); ++i) rows.push_back({sentences++, -1, 2});
     return fits;
   }
+  void release(int32_t sentence) {
+    scorer.release(sentence);
+    std::erase_if(rows, [&](const auto& row) { return row.sentence == sentence; });
+  }
   Calls step() {
     Scores scores;
     const Calls made = calls_of([&] { scores = scorer.step(rows); });
@@ -137,7 +141,7 @@ BOOST_AUTO_TEST_CASE(recorded_steps_have_the_bits_of_single_launches) {
         for (Search* each : {&recorded, &single}) {
           BOOST_REQUIRE(each->admit({7, 20}));
           for (int i = 0; i < 4; ++i) each->step();
-          BOOST_REQUIRE(each->admit({5}));
+          BOOST_REQUIRE(each->admit({6}));
           for (int i = 4; i < steps; ++i) each->step();
         }
         BOOST_TEST_CONTEXT(both << " " << top << " " << lists) {
@@ -175,6 +179,24 @@ BOOST_AUTO_TEST_CASE(steps_may_follow_without_a_wait) {
     }
   }
   BOOST_TEST((logits[0] == logits[1]));
+}
+
+// Neither memory nor recordings for sentences that enter, even if their lists differ.
+BOOST_AUTO_TEST_CASE(an_admission_with_lists_keeps_the_recordings, *emulated) {
+  Models models;
+  Search search(models.backend, models.of(false), 2 * beam, true);
+  BOOST_REQUIRE(search.admit({7, 20}));
+  for (int i = 0; i < 6; ++i) search.step();
+  search.release(0);
+  Calls made = calls_of([&] { BOOST_REQUIRE(search.admit({5})); });
+  BOOST_TEST_MESSAGE("admission: " << text_of(made));
+  BOOST_TEST(made["allocation"] == 0);
+  for (int i = 0; i < 4; ++i) {
+    made = search.step();
+    BOOST_TEST_MESSAGE("step: " << text_of(made));
+    BOOST_TEST(made["graph"] == 1);
+    BOOST_TEST(made["recording"] == 0);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
