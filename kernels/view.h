@@ -248,6 +248,14 @@ struct CacheLists {
   int64_t rows = 0, stride = 0;
 };
 
+// The columns that belong to each row of a matrix: row i has count[i] of them, from
+// columns[first[i]] on. `first` and `count` may be in shared memory.
+struct RowLists {
+  const int32_t* columns = nullptr;
+  const int32_t* first = nullptr;
+  const int32_t* count = nullptr;
+};
+
 // The arguments of add_norm_backward (interface.inc).
 struct AddNormBackward {
   Matrix dnormed, dsum, sum, stats, gamma, dx, dsub, dgamma, dbeta;

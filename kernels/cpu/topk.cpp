@@ -107,23 +107,46 @@ TX_INLINE void best_of_row(const T* x, int64_t count, int k, acc_t<T> offset,
 }
 
 template <class T>
+void topk_row(const T* row, int64_t columns, int k, bool normalise, uint64_t* keys, float* values,
+              int32_t* ids) {
+  using A = acc_t<T>;
+  with_lanes<A>([&](auto lanes) TX_INLINE_LAMBDA {
+    using L = decltype(lanes);
+    Blocks<A> blocks;
+    find_blocks<L>(row, columns, k, blocks);
+    A offset = 0;
+    if (normalise)
+      offset = log_sum_exp<L>(row, columns,
+                              *std::max_element(blocks.largest, blocks.largest + blocks.count));
+    best_of_row(row, columns, k, offset, blocks, keys, values, ids);
+  });
+}
+
+template <class T>
 void topk_rows(Matrix x, int64_t columns, int k, bool normalise, float* values, int32_t* ids,
                int threads) {
-  using A = acc_t<T>;
   const ThreadRows<uint64_t> keys(threads, 2 * k);
 #pragma omp parallel for num_threads(threads)
   for (int64_t i = 0; i < x.rows; ++i)
-    with_lanes<A>([&](auto lanes) TX_INLINE_LAMBDA {
-      using L = decltype(lanes);
-      const T* row = x.row<T>(i);
-      Blocks<A> blocks;
-      find_blocks<L>(row, columns, k, blocks);
-      A offset = 0;
-      if (normalise)
-        offset = log_sum_exp<L>(row, columns,
-                                *std::max_element(blocks.largest, blocks.largest + blocks.count));
-      best_of_row(row, columns, k, offset, blocks, keys.mine(), values + i * k, ids + i * k);
-    });
+    topk_row(x.row<T>(i), columns, k, normalise, keys.mine(), values + i * k, ids + i * k);
+}
+
+template <class T>
+void topk_lists(Matrix logits, const RowLists& lists, int k, float* values, int32_t* ids,
+                int threads) {
+  const ThreadRows<uint64_t> keys(threads, 2 * k);
+  const ThreadRows<T> rows(threads, logits.cols);
+#pragma omp parallel for num_threads(threads)
+  for (int64_t i = 0; i < logits.rows; ++i) {
+    const int32_t count = lists.count[i], *columns = lists.columns + lists.first[i];
+    const int kept = std::min(k, count);
+    std::fill(values + i * k + kept, values + (i + 1) * k, -INFINITY);
+    std::fill(ids + i * k + kept, ids + (i + 1) * k, -1);
+    if (count == 0) continue;
+    T* const own = rows.mine();
+    for (int32_t j = 0; j < count; ++j) own[j] = logits.row<T>(i)[columns[j]];
+    topk_row(own, count, kept, true, keys.mine(), values + i * k, ids + i * k);
+  }
 }
 
 }  // namespace
@@ -144,6 +167,12 @@ void Cpu::log_softmax_topk(Matrix logits, int64_t vocabulary, int k, float* valu
   with_type(logits.dtype, [&](auto t) {
     topk_rows<decltype(t)>(logits, vocabulary, k, true, values, ids, threads);
   });
+}
+
+void Cpu::log_softmax_topk_of_lists(Matrix logits, const RowLists& lists, int k, float* values,
+                                    int32_t* ids) {
+  with_type(logits.dtype,
+            [&](auto t) { topk_lists<decltype(t)>(logits, lists, k, values, ids, threads); });
 }
 
 }  // namespace tx

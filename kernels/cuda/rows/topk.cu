@@ -1,4 +1,4 @@
-// log_softmax, topk, log_softmax_topk: one block per row, which is read once.
+// log_softmax, topk, log_softmax_topk, also of lists: one block per row, which is read once.
 #include "kernels/cuda/rows/vocabulary.h"
 #include "kernels/cuda/runtime/profile.h"
 
@@ -22,9 +22,8 @@ TX_DEVICE uint64_t warp_best(uint64_t key) {
 }
 
 // f(key) for each of the thread's elements of the row, minus `offset`.
-template <class T, bool packed, bool cached, class F>
-TX_DEVICE void each_key(const LogitRow<T, packed, cached>& row, float offset, F&& f) {
-  using Row = LogitRow<T, packed, cached>;
+template <class Row, class F>
+TX_DEVICE void each_key(const Row& row, float offset, F&& f) {
   row.each([&](const typename Row::P& x, int first, auto count) {
 #pragma unroll
     for (int j = 0; j < Row::per; ++j)
@@ -46,9 +45,8 @@ struct BestTwo {
 };
 
 // Compares values, which takes a third of the instructions of comparing keys.
-template <class T, bool packed, bool cached>
-TX_DEVICE BestTwo best_two(const LogitRow<T, packed, cached>& row, float offset) {
-  using Row = LogitRow<T, packed, cached>;
+template <class Row>
+TX_DEVICE BestTwo best_two(const Row& row, float offset) {
   float most = -INFINITY, next = -INFINITY;
   int column = -1, next_column = -1;
   row.each([&](const typename Row::P& x, int first, auto count) {
@@ -131,29 +129,100 @@ struct Best {
   uint64_t* found;  // (R,k), for k above max_rounds
 };
 
-template <class T, bool packed, bool cached>
-TX_DEVICE float log_sum_exp(const LogitRow<T, packed, cached>& row, SoftmaxParts& parts) {
+template <class Row>
+TX_DEVICE float log_sum_exp(const Row& row, SoftmaxParts& parts) {
   const SoftmaxSums sums = softmax_sums(row, parts);
   return sums.most + float(log(sums.exponentials));
 }
 
-template <class T, bool packed, bool cached>
-__global__ void best_of_rows(Matrix logits, Best b) {
+// The k best of row i; value(column) is an element.
+template <class Row, class Value>
+TX_DEVICE void best_of_row(const Row& row, int64_t i, int k, const Best& b, Value&& value) {
   __shared__ SoftmaxParts parts;
-  wait_for_earlier();
-  const int64_t i = blockIdx.x;
-  const T* x = start_of_row<T>(logits, i);
-  const LogitRow<T, packed, cached> row(x, b.columns);
   const float offset = b.normalise ? log_sum_exp(row, parts) : 0;
   const auto emit = [&](int n, uint64_t key) {
     const int column = column_of(key);
-    b.values[i * b.k + n] = load(x[column]) - offset;
+    b.values[i * b.k + n] = value(column) - offset;
     b.ids[i * b.k + n] = column;
   };
   if (b.k <= max_rounds)
-    best_in_rounds(row, offset, b.k, emit);
+    best_in_rounds(row, offset, k, emit);
   else
-    best_by_threshold(row, offset, b.k, b.found + i * b.k, emit);
+    best_by_threshold(row, offset, k, b.found + i * b.k, emit);
+}
+
+template <class T, bool packed, bool cached>
+__global__ void best_of_rows(Matrix logits, Best b) {
+  wait_for_earlier();
+  const int64_t i = blockIdx.x;
+  const T* x = start_of_row<T>(logits, i);
+  best_of_row(LogitRow<T, packed, cached>(x, b.columns), i, b.k, b,
+              [&](int column) { return load(x[column]); });
+}
+
+// The elements of a list of a row's columns, as a LogitRow of the gathered row in a block of
+// `threads` threads; further threads have none.
+template <class T, bool cached>
+class ListedRow {
+ public:
+  static constexpr int per = 16 / int(sizeof(T));
+  using Element = T;
+  using P = Pack<T, per>;
+
+  TX_DEVICE ListedRow(const T* x, const int32_t* columns, int count, int threads)
+      : x_(x), columns_(columns), count_(count), threads_(threads) {
+    if constexpr (cached) {
+      copies_ = dynamic_shared<P>();
+      for (int p = begin(); p * per < count; p += threads) copies_[p] = read(p);
+    }
+  }
+  template <class F>
+  TX_DEVICE void each(F&& f) const {
+    for (int p = begin(); p * per < count_; p += threads_) {
+      const int first = p * per;
+      const P pack = get(p);
+      if (first + per <= count_)
+        f(pack, first, Count<per>());
+      else
+        f(pack, first, count_ - first);
+    }
+  }
+
+ private:
+  TX_DEVICE int begin() const { return int(threadIdx.x) < threads_ ? int(threadIdx.x) : count_; }
+  TX_DEVICE P get(int p) const {
+    if constexpr (cached) return copies_[p];
+    return read(p);
+  }
+  TX_DEVICE P read(int p) const {
+    P pack{};
+#pragma unroll
+    for (int j = 0; j < per; ++j)
+      if (p * per + j < count_) pack.at[j] = x_[columns_[p * per + j]];
+    return pack;
+  }
+
+  const T* x_;
+  const int32_t* columns_;
+  P* copies_ = nullptr;
+  int count_, threads_;
+};
+
+template <class T, bool cached>
+__global__ void best_of_lists(Matrix logits, RowLists lists, Best b, int shared_limit) {
+  wait_for_earlier();
+  const int64_t i = blockIdx.x;
+  const int count = lists.count[i], k = count < b.k ? count : b.k;
+  const T* x = start_of_row<T>(logits, i);
+  const int32_t* columns = lists.columns + lists.first[i];
+  for (int n = k + int(threadIdx.x); n < b.k; n += int(blockDim.x)) {
+    b.values[i * b.k + n] = -INFINITY;
+    b.ids[i * b.k + n] = -1;
+  }
+  if (count == 0) return;
+  const int threads = threads_for((int64_t(count) * int(sizeof(T)) + 15) / 16, shared_limit);
+  best_of_row(ListedRow<T, cached>(x, columns, count, threads), i, k, b,
+              [&](int place) { return load(x[columns[place]]); });
 }
 
 template <class T, bool packed, bool cached>
@@ -182,11 +251,15 @@ __global__ void log_softmax_rows(Matrix logits, int columns, Matrix out, bool ou
   });
 }
 
+void find_scratch(Cuda::State& s, const Matrix& x, Best& b) {
+  if (b.k > max_rounds)
+    b.found = static_cast<uint64_t*>(s.scratch(size_t(x.rows) * size_t(b.k) * sizeof(uint64_t)));
+}
+
 void best(Cuda::State& s, const Matrix& x, Best b) {
   TX_ASSERT(b.k <= b.columns);
   if (x.rows == 0 || b.k < 1) return;
-  if (b.k > max_rounds)
-    b.found = static_cast<uint64_t*>(s.scratch(size_t(x.rows) * size_t(b.k) * sizeof(uint64_t)));
+  find_scratch(s, x, b);
   const RowPlan plan = plan_rows(s, x, b.columns);
   with_type(x.dtype, [&](auto t) {
     with_plan(plan, [&](auto packed, auto cached) {
@@ -220,6 +293,23 @@ void Cuda::topk(Matrix x, int64_t columns, int k, float* values, int32_t* ids) {
 void Cuda::log_softmax_topk(Matrix logits, int64_t vocabulary, int k, float* values, int32_t* ids) {
   const Timed timed(*state_, "search", traffic(logits));
   best(*state_, logits, {int(vocabulary), k, true, values, ids, nullptr});
+}
+
+// Blocks have the threads of the longest possible list, of which each row uses those of its own.
+void Cuda::log_softmax_topk_of_lists(Matrix logits, const RowLists& lists, int k, float* values,
+                                     int32_t* ids) {
+  const Timed timed(*state_, "search", traffic(logits));
+  if (logits.rows == 0 || k < 1) return;
+  Best b{int(logits.cols), k, true, values, ids, nullptr};
+  find_scratch(*state_, logits, b);
+  const RowPlan plan = plan_rows(*state_, logits, logits.cols);
+  const int threads = plan.cached ? plan.threads : 1024;
+  with_type(logits.dtype, [&](auto t) {
+    const auto kernel =
+        plan.cached ? best_of_lists<decltype(t), true> : best_of_lists<decltype(t), false>;
+    launch_early(*state_, kernel, dim3(unsigned(logits.rows)), threads, plan.shared, logits, lists,
+                 b, state_->shared_bytes_limit);
+  });
 }
 
 }  // namespace tx

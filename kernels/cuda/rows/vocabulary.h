@@ -30,6 +30,7 @@ template <class T, bool packed, bool cached>
 class LogitRow {
  public:
   static constexpr int per = 16 / int(sizeof(T));
+  using Element = T;
   using P = Pack<T, per>;
 
   TX_DEVICE LogitRow(const T* x, int columns) : x_(x), columns_(columns) {
@@ -104,9 +105,8 @@ struct SoftmaxParts {
 
 // The result is returned to every thread of the block. Sums are in float within a warp and in
 // double over the warps: a float would lose the tail of a large vocabulary.
-template <class T, bool packed, bool cached>
-TX_DEVICE SoftmaxSums softmax_sums(const LogitRow<T, packed, cached>& row, SoftmaxParts& parts) {
-  using Row = LogitRow<T, packed, cached>;
+template <class Row>
+TX_DEVICE SoftmaxSums softmax_sums(const Row& row, SoftmaxParts& parts) {
   const int lane = int(threadIdx.x) % warp_size, warp = int(threadIdx.x) / warp_size;
   const int warps = int(blockDim.x) / warp_size;
   SoftmaxSums sums;
@@ -128,7 +128,7 @@ TX_DEVICE SoftmaxSums softmax_sums(const LogitRow<T, packed, cached>& row, Softm
     for (int j = 0; j < Row::per; ++j)
       if (j < count) {
         const float c = load(x.at[j]) - most;
-        powers += exponential<T>(c);
+        powers += exponential<typename Row::Element>(c);
         centred += c;
       }
     exponentials += powers;
@@ -146,11 +146,21 @@ TX_DEVICE SoftmaxSums softmax_sums(const LogitRow<T, packed, cached>& row, Softm
   return sums;
 }
 
-// Host: the largest power of two up to `count`, at least a warp and at most `limit`, as a block.
-inline int block_for(int64_t count, int limit) {
+// The largest power of two up to `count`, at least a warp and at most `limit`, as a block.
+__host__ __device__ inline int block_for(int64_t count, int limit) {
   int threads = warp_size;
   while (threads < limit && int64_t(threads) * 2 <= count) threads *= 2;
   return threads;
+}
+
+// Whether `packs` of 16 bytes fit the shared memory of a block.
+__host__ __device__ inline bool fits_shared(int64_t packs, int shared_limit) {
+  return packs * 16 + static_shared <= shared_limit;
+}
+// At least four packs per thread. Where two blocks do not fit a multiprocessor, one of 1,024.
+__host__ __device__ inline int threads_for(int64_t packs, int shared_limit) {
+  const bool alone = fits_shared(packs, shared_limit) && packs * 32 > shared_limit;
+  return block_for(packs / 4, alone ? 1024 : 512);
 }
 
 // Host: how to read rows of m, by width and device; `packed` does not change results.
@@ -167,11 +177,9 @@ inline RowPlan plan_rows(const Cuda::State& s, const Matrix& m, int64_t columns)
   const int64_t packs = (columns * int64_t(size_of(m.dtype)) + 15) / 16;
   RowPlan plan;
   plan.packed = rows_aligned(m);
-  plan.cached = packs * 16 + static_shared <= s.shared_bytes_limit;
+  plan.cached = fits_shared(packs, s.shared_bytes_limit);
   plan.shared = plan.cached ? size_t(packs) * 16 : 0;
-  // At least four packs per thread. Where two blocks do not fit a multiprocessor, one of 1,024.
-  const bool alone = plan.shared * 2 > size_t(s.shared_bytes_limit);
-  plan.threads = block_for(packs / 4, alone ? 1024 : 512);
+  plan.threads = threads_for(packs, s.shared_bytes_limit);
   return plan;
 }
 

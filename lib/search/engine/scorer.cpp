@@ -29,7 +29,8 @@ void TokenLists::add(Lists lists) {
     list.first = columns.size();
     for (const int32_t id : list.ids) columns.push_back(place_[size_t(id)]);
   }
-  columns_.set<int32_t>(columns);
+  const int32_t* const before = columns_.data();
+  if (columns_.set<int32_t>(columns) != before) forget_graphs(backend_);
 }
 
 TokenLists::View TokenLists::of(int32_t sentence) const {
@@ -44,18 +45,14 @@ Scorer::Scorer(Backend& backend, std::span<const Transformer* const> models, DTy
       vocabulary_(models.front()->config().target().vocabulary),
       top_(top),
       looks_again_(looks_again),
-      sent_(backend) {
+      sent_(backend),
+      row_lists_(backend) {
   top_ = int(std::min<int64_t>(top, vocabulary_));
   for (const Transformer* model : models) {
     TX_ASSERT(model->config().target().vocabulary == vocabulary_);
     const size_t i = decoders_.size();
     decoders_.push_back(std::make_unique<IncrementalDecoder>(backend, *model, dtype));
-    // Lists differ from step to step: their scores cannot be recorded.
-    decoders_.back()->end_steps_with([this, i](const Matrix& logits) {
-      if (lists_) return;
-      score(i, logits, {0, logits.rows, vocabulary_, {}});
-      if (i + 1 == decoders_.size()) send_best();
-    });
+    decoders_.back()->end_steps_with([this, i](const Matrix& logits) { end_step(i, logits); });
   }
 }
 
@@ -75,6 +72,7 @@ void Scorer::reserve(int64_t rows) {
   make(log_p_, ensemble() ? vocabulary_ : 0);
   make(top_best_, 2 * top_);
   sent_.reserve(size_t(2 * rows * top_));
+  if (lists_) row_lists_.reserve(size_t(2 * rows));
   make(own_, lists_ ? vocabulary_ : 0);
   if (looks_again_ && !looked_at_) looked_at_ = backend_->allocate(size_t(looks * vocabulary_) * 4);
   rows_ = rows;
@@ -177,7 +175,7 @@ void Scorer::spread(const Part& part, float* row) {
 // The same for candidates: indices in the list become ids; -1 fills up a shorter list.
 void Scorer::spread_best(const Part& part) {
   if (!lists_) return;
-  const int64_t kept = std::min<int64_t>(top_, part.width);
+  const int64_t kept = single() ? top_ : std::min<int64_t>(top_, part.width);
   const size_t first = size_t(part.first * top_);
   float* values = values_.data() + first;
   int32_t* best = ids().data() + first;
@@ -187,6 +185,32 @@ void Scorer::spread_best(const Part& part) {
       values[to] = j < kept ? values[from] : -std::numeric_limits<float>::infinity();
       best[to] = j < kept ? part.list.ids[size_t(best[from])] : -1;
     }
+}
+
+// The part of a step that is recorded with model i.
+void Scorer::end_step(size_t model, const Matrix& logits) {
+  if (scores_parts()) return;
+  if (lists_) {
+    const int32_t* const first = row_lists_.data<int32_t>();
+    float* const values = static_cast<float*>(top_best_);
+    backend_->log_softmax_topk_of_lists(logits, {lists_->columns(), first, first + padded_rows_},
+                                        top_, values,
+                                        static_cast<int32_t*>(top_best_) + padded_rows_ * top_);
+  } else {
+    score(model, logits, {0, logits.rows, vocabulary_, {}});
+  }
+  if (model + 1 == decoders_.size()) send_best();
+}
+
+// The list of each row; padding has none.
+void Scorer::list_rows() {
+  if (!lists_ || scores_parts()) return;
+  int32_t* const first = row_lists_.data<int32_t>();
+  std::fill_n(first, 2 * padded_rows_, 0);
+  for (const Part& part : parts_) {
+    std::fill_n(first + part.first, part.rows, int32_t(part.list.columns - lists_->columns()));
+    std::fill_n(first + padded_rows_ + part.first, part.rows, int32_t(part.width));
+  }
 }
 
 // Candidates of all rows in one copy: values, then ids.
@@ -199,10 +223,11 @@ Scores Scorer::step(std::span<const IncrementalDecoder::Row> rows) {
   const size_t width = size_t(top_ ? top_ : vocabulary_), count = rows.size() * width;
   find_parts(rows);
   padded_rows_ = decoders_.front()->rounded(int64_t(rows.size()));
+  list_rows();
   for (size_t i = 0; i < decoders_.size(); ++i) {
     last_ = decoders_[i]->step(rows);
     for (const Part& part : parts_)
-      if (lists_) score(i, last_, part);
+      if (scores_parts()) score(i, last_, part);
   }
   if (!single()) last_ = matrix(sum_, DType::f32, int64_t(rows.size()), vocabulary_);
   if (top_ == 0) {
@@ -210,7 +235,7 @@ Scores Scorer::step(std::span<const IncrementalDecoder::Row> rows) {
     backend_->download(every_.data(), sum_, count * 4);
     values_ = every_;
   } else {
-    if (lists_) send_best();
+    if (scores_parts()) send_best();
     backend_->wait();
     values_ = {sent_.data<float>(), count};
     best_ = {sent_.data<int32_t>() + padded_rows_ * top_, count};

@@ -15,7 +15,7 @@ namespace tx {
 class TokenLists {
  public:
   TokenLists(Backend& backend, int64_t vocabulary)
-      : columns_(backend), place_(size_t(vocabulary), -1) {}
+      : backend_(backend), columns_(backend), place_(size_t(vocabulary), -1) {}
 
   using Lists = std::vector<std::vector<int32_t>>;  // ids, ascending, none empty
   void clear() {
@@ -33,6 +33,7 @@ class TokenLists {
     const int32_t* columns;  // their indices in all(), in the backend's memory
     int64_t size() const { return int64_t(ids.size()); }
   };
+  const int32_t* columns() const { return columns_.data(); }  // of all lists
   View of(int32_t sentence) const;
 
  private:
@@ -40,6 +41,7 @@ class TokenLists {
     std::vector<int32_t> ids;
     size_t first = 0;  // in columns_
   };
+  Backend& backend_;
   std::vector<List> lists_;  // by sentence; empty after release()
   std::vector<int32_t> all_;
   DeviceInts columns_;
@@ -90,6 +92,10 @@ class Scorer {
   const Part& part_of(int64_t row) const;
   Matrix own_columns(Matrix logits, const Part& part);
   void score(size_t model, const Matrix& logits, const Part& part);
+  // Whether each list is scored by itself, after the recorded part of a step.
+  bool scores_parts() const { return lists_ && !single(); }
+  void end_step(size_t model, const Matrix& logits);
+  void list_rows();
   void send_best();
   void spread_best(const Part& part);
   void spread(const Part& part, float* row);
@@ -114,6 +120,7 @@ class Scorer {
   void* own_ = nullptr;                     // a part's columns, in the logits' dtype
   Matrix last_;                             // of step(): one model's logits, or sum_
   SharedWords sent_;                        // top_best_ in the host's memory
+  SharedWords row_lists_;                   // (2,R): where each row's list begins, its length
   std::span<float> values_;                 // of step(): in sent_ or every_
   std::span<int32_t> best_;
   std::vector<float> every_, whole_, narrow_;

@@ -52,4 +52,13 @@ BOOST_AUTO_TEST_CASE(wide_rows_do_not_depend_on_other_rows) {
   }
 }
 
+// The whole row is one of the lists; blocks of the others would have other numbers of threads.
+BOOST_AUTO_TEST_CASE(lists_of_wide_rows) {
+  for (const DType t : {DType::f32, DType::bf16})
+    for (const int64_t columns : {12000, 36000, 60000}) {
+      BOOST_TEST_CONTEXT(name_of(t) << ", " << columns << " columns")
+      check_lists(t, columns, 8);
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,4 @@
-// log_softmax, topk, log_softmax_topk.
+// log_softmax, topk, log_softmax_topk, also of lists.
 #include <algorithm>
 #include <numeric>
 
@@ -73,6 +73,44 @@ void check_topk(const Dense& x, DType t, int64_t columns, int k) {
   const Results normalised = run_topk(x, t, columns, k, true);
   BOOST_TEST(same_bits(normalised[0], best[0]));
   BOOST_TEST(same_bits(normalised[1], best[1]));
+}
+
+// Rows with lists of their own, one of them empty, against the gathered columns, bit for bit. One
+// element of each list is 0 and far above the others: its log P shows the last bits of their sum.
+void check_lists(DType t, int64_t columns, int k) {
+  constexpr int64_t rows = 5;
+  constexpr int32_t gaps[rows] = {1, 2, 3, 0, 1};
+  Dense x = random_dense(rows, columns, t, 1, -16, -6);
+  std::vector<int32_t> all, first, count;
+  for (int32_t i = 0; i < rows; ++i) {
+    first.push_back(int32_t(all.size()));
+    for (int32_t j = i; gaps[i] && j < columns; j += gaps[i]) all.push_back(j);
+    count.push_back(int32_t(all.size()) - first.back());
+    if (count.back() > 0) x(i, all[size_t(first.back() + count.back() / 2)]) = 0;
+  }
+  const size_t size = size_t(rows * k);
+  Results got = run_layouts([&](Run& run) {
+    const Matrix m = run.input(x, t);
+    float* values = run.array(std::vector<float>(size, NAN), Access::write);
+    int32_t* ids = run.array(std::vector<int32_t>(size, -2), Access::write);
+    const tx::RowLists lists{run.array(all), run.array(first), run.array(count)};
+    run.call([&](auto& b) { b.log_softmax_topk_of_lists(m, lists, k, values, ids); });
+    run.keep(values, int64_t(size));
+    run.keep(ids, int64_t(size));
+  });
+  for (Dense& d : got) d.rows = rows, d.cols = k;
+  Results want = {Dense(rows, k, -INFINITY), Dense(rows, k, -1)};
+  for (int64_t i = 0; i < rows; ++i) {
+    const int width = count[size_t(i)], kept = std::min(width, k);
+    if (kept == 0) continue;
+    Dense own(1, width);
+    for (int j = 0; j < width; ++j) own(0, j) = x(i, all[size_t(first[size_t(i)] + j)]);
+    const Results best = run_topk(own, t, width, kept, true);
+    for (const size_t which : {size_t(0), size_t(1)})
+      for (int n = 0; n < kept; ++n) want[which](i, n) = best[which](0, n);
+  }
+  BOOST_TEST(same_bits(got[0], want[0]));
+  BOOST_TEST(same_bits(got[1], want[1]));
 }
 
 }  // namespace
@@ -168,6 +206,15 @@ BOOST_AUTO_TEST_CASE(not_a_number_gives_valid_columns) {
       BOOST_TEST(ids.front() >= 0);
       BOOST_TEST(ids.back() < 130);
     }
+}
+
+BOOST_AUTO_TEST_CASE(lists_of_columns) {
+  for (const DType t : dtypes())
+    for (const int64_t columns : {20, 1000, 4100})
+      for (const int k : {1, 8, 70}) {
+        BOOST_TEST_CONTEXT(name_of(t) << ", " << columns << " columns, k " << k)
+        check_lists(t, columns, k);
+      }
 }
 
 BOOST_AUTO_TEST_CASE(rows_do_not_depend_on_other_rows) {
