@@ -78,7 +78,7 @@ for file in $files; do cuobjdump --dump-resource-usage "$file" 2>&1; done | $dem
     REG = number($0, "REG"); STACK = number($0, "STACK"); SHARED = number($0, "SHARED")
     split(name, part, /[<>, ]+/); groups = 1
     if (name ~ /^forward</) line("", 128, 3 * 64 * (part[2] + 8) * 2 + 256)
-    else if (name ~ /^backward</) line("", 128, 4 * 64 * (part[2] + 8) * 2 + 1024)
+    else if (name ~ /^backward</) line("", 128, 4 * 64 * (part[2] + 8) * 2 + 2 * 64 * 40 * 2 + 1024)
     else if (name ~ /tensor_kernel</) {
       split(tensors[part[3] + 1], t, "x")
       groups = part[6]  # tiles with more than one are for the GPUs on which they fit

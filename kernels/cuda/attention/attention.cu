@@ -143,7 +143,11 @@ TX_DEVICE void step(const Attention& p, const Work& w, int head, const bf16* q, 
 #pragma unroll
   for (int g = 0; g < step_groups; ++g) {
     if (g >= groups) break;
-    accumulate<D>(group.o, c[g], v + g * group_size<D>);
+    // Weights keep 16 significant bits: one bf16 would lose a bit of precision, and tensor cores
+    // are not the bottleneck for short sentences.
+    Fragment w[2];
+    split(c[g], w[0], w[1]);
+    accumulate<D>(group.o, w, v + g * group_size<D>);
   }
 }
 

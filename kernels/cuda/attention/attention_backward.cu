@@ -1,282 +1,153 @@
 // The gradient of attention on tensor cores (attention_tiles.h). A block takes one sentence and two
 // key/value heads, with tiles of q, d_o, k and v in shared memory, and recomputes the weights
-// from the kept log-sum-exps. First dq, each warp 16 queries against all keys, 32 at a time; then
-// dk and dv, each warp 16 keys against all queries of all query heads that read them: every element
-// has one writer and one order of summation. Sentences of up to 64 tokens load their tiles, and
-// draw their masks, once for both.
+// from the kept log-sum-exps, 32 keys at a time: each warp those of 16 queries, for which it sums
+// dq. It puts weights and gradients, rounded to bf16, to shared memory; then each warp sums dv or
+// dk of 16 of the keys over all queries. Every element has one writer and one order of summation.
 //   gradient of a weight's logarithm: weight * (dp - dot), dp = dropout(d_o . v), dot = sum of
 //   weight * dp over the keys of a query.
-#include "kernels/cuda/attention/attention_tiles.h"
+#include "kernels/cuda/attention/attention_backward.h"
 #include "kernels/cuda/runtime/profile.h"
 
 namespace tx {
 namespace {
 
-// The work of a block, and the tiles in its shared memory.
-struct Held {
-  Span queries, keys;
-  int kv;  // the first of the key/value heads in shared memory
-  Tiles tiles;
-  bool packed;
-  int reader = -1, q0 = -1, k0 = -1;
-};
+using namespace attention_gradient;
 
+// A sentence of one tile, and heads that do not share keys: everything in one pass over the keys,
+// after one for the dots if there are more than 32.
 template <int D>
-struct HeldTiles {
-  static constexpr size_t rows = size_t(4) * operand_size<D>;
-  static constexpr size_t bytes =
-      rows * sizeof(bf16) + 2 * all_rows * sizeof(float) + all_rows * all_rows / 8;
-  bf16* memory;
-
-  TX_DEVICE bf16* q(const Held& w, int unit) const {
-    return memory + unit * w.tiles.rows * tile_pitch<D>;
-  }
-  TX_DEVICE bf16* d_o(const Held& w, int unit) const { return q(w, unit) + operand_size<D>; }
-  TX_DEVICE bf16* k(const Held& w, int unit) const { return q(w, unit) + 2 * operand_size<D>; }
-  TX_DEVICE bf16* v(const Held& w, int unit) const { return q(w, unit) + 3 * operand_size<D>; }
-  TX_DEVICE float* lse(const Held& w, int unit) const {
-    return reinterpret_cast<float*>(memory + rows) + unit * w.tiles.rows;
-  }
-  TX_DEVICE float* dot(const Held& w, int unit) const { return lse(w, unit) + all_rows; }
-  // Kept keys of the tile: for each query a bit each.
-  TX_DEVICE uint8_t* kept(const Held& w, int unit) const {
-    return reinterpret_cast<uint8_t*>(memory + rows) + 2 * all_rows * sizeof(float) +
-           unit * w.tiles.rows * w.tiles.rows / 8;
-  }
-};
-
-// The query head that reads key/value head kv + unit as its `reader`-th.
-TX_DEVICE int query_head(const Attention& p, const Held& w, int unit, int reader) {
-  return (w.kv + unit) * (p.heads / p.kv_heads) + reader;
-}
-
-TX_DEVICE void draw_masks(const Attention& p, const Held& w, int head, uint8_t* kept) {
-  const int rows = min(w.queries.count - w.q0, w.tiles.rows), each = w.tiles.rows / 8;
-  const int limit = min(w.keys.count - w.k0, w.tiles.rows);
-  for (int e = int(threadIdx.x); e < rows * each; e += tile_warps * warp_size) {
-    const int i = e / each, key = e % each * 8, at = w.k0 + key;
-    if (key < limit && at < visible_keys(p, w.q0 + i, w.keys.count))
-      kept[e] = uint8_t(kept_keys(p.drop, w.queries.first + w.q0 + i, at / 8, head));
-  }
-}
-
-// Loads the tiles of queries q0 .. of these heads and of keys k0 .. where needed, and the dots.
-template <int D>
-TX_DEVICE void hold(const Attention& p, const AttentionGradient& g, const float* dots, Held& w,
-                    HeldTiles<D> shared, int reader, int q0, int k0) {
-  const bool new_q = w.reader != reader || w.q0 != q0, new_k = w.k0 != k0;
-  if (!new_q && !new_k) return;
-  __syncthreads();
-  w.reader = reader, w.q0 = q0, w.k0 = k0;
-  const int most = w.tiles.rows;
-  for (int u = 0; u < w.tiles.heads; ++u) {
-    const int head = query_head(p, w, u, reader), kv = w.kv + u;
-    if (new_q) {
-      load_tile<D>(shared.q(w, u), rows_of<const bf16>(p.q, w.queries, head, p.d_k), q0, most,
-                   w.packed);
-      load_tile<D>(shared.d_o(w, u), rows_of<const bf16>(g.d_o, w.queries, head, p.d_v), q0, most,
-                   w.packed);
-      for (int i = int(threadIdx.x); i < most; i += tile_warps * warp_size) {
-        const bool inside = q0 + i < w.queries.count;  // the weights of rows beyond are zero
-        const int64_t at = int64_t(w.queries.first + q0 + i) * p.heads + head;
-        shared.lse(w, u)[i] = inside ? static_cast<const float*>(p.lse)[at] : INFINITY;
-        shared.dot(w, u)[i] = inside && dots ? dots[at] : 0.f;
-      }
-    }
-    if (new_k) {
-      load_tile<D>(shared.k(w, u), rows_of<const bf16>(p.k, w.keys, kv, p.d_k), k0, most, w.packed);
-      load_tile<D>(shared.v(w, u), rows_of<const bf16>(p.v, w.keys, kv, p.d_v), k0, most, w.packed);
-    }
-    if (p.drop.threshold) draw_masks(p, w, head, shared.kept(w, u));
-  }
-  copy_async_commit();
-  copy_async_wait<0>();
-  __syncthreads();
-}
-
-// The masks of query i of the tile in keys 8 * block on; all ones without dropout.
-template <class T>
-TX_DEVICE T kept_bits(const Attention& p, const Held& w, const uint8_t* kept, int i, int block) {
-  if (!p.drop.threshold) return T(~T(0));
-  return *reinterpret_cast<const T*>(kept + i * (w.tiles.rows / 8) + block);
-}
-
-// One group of 16 queries, rows `first` .. of the tile.
-template <int D>
-struct QueryGroup {
-  int unit, first;
-  float dot[2] = {0, 0}, dq[D / 8][4];
-};
-
-// Weights c of the group and their gradients d against `groups` groups of keys from `key0` on.
-template <int D>
-TX_DEVICE void recompute(const Attention& p, const Held& w, HeldTiles<D> shared,
-                         const QueryGroup<D>& group, int key0, int groups,
-                         Product16 (&c)[step_groups], Product16 (&d)[step_groups]) {
-  const int unit = group.unit;
-#pragma unroll
-  for (int i = 0; i < step_groups; ++i) {
-    if (i >= groups) break;
-    const int at = key0 * tile_pitch<D> + i * group_size<D>;
-    multiply<D>(c[i], shared.q(w, unit) + group.first * tile_pitch<D>, shared.k(w, unit) + at);
-    multiply<D>(d[i], shared.d_o(w, unit) + group.first * tile_pitch<D>, shared.v(w, unit) + at);
-  }
-  const Sight sight = sight_of(p, w.q0, w.k0 + key0, w.keys.count);
-#pragma unroll
-  for (int h = 0; h < 2; ++h) {
-    const int row = group.first + tile_row(h), seen = sight.of(row);
-    const float lse = shared.lse(w, unit)[row];
-    const uint32_t kept =
-        kept_bits<uint32_t>(p, w, shared.kept(w, unit), row, key0 / 8) >> tile_column(0);
-#pragma unroll
-    for (int i = 0; i < step_groups; ++i) {
-      if (i >= groups) break;
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const int key = i * 16 + tile_column(e / 2) + e % 2;
-        float &weight = c[i][e / 2][2 * h + e % 2], &gradient = d[i][e / 2][2 * h + e % 2];
-        weight = key < seen ? __expf(weight * float(p.scale) - lse) : 0.f;
-        const bool keep = key < seen && (kept >> (i * 16 + e / 2 * 8 + e % 2) & 1);
-        gradient = keep ? gradient * float(p.drop.scale) : 0.f;
-      }
-    }
-  }
-}
-
-// Adds the contributions of these keys to the lane's partial dots.
-template <int D>
-TX_DEVICE void add_dots(QueryGroup<D>& group, int groups, const Product16 (&c)[step_groups],
-                        const Product16 (&d)[step_groups]) {
-#pragma unroll
-  for (int i = 0; i < step_groups; ++i) {
-    if (i >= groups) break;
-#pragma unroll
-    for (int e = 0; e < 8; ++e) {
-      float& dot = group.dot[e % 4 / 2];
-      dot = fmaf(c[i][e / 4][e % 4], d[i][e / 4][e % 4], dot);
-    }
-  }
-}
-
-// Adds the contributions of these keys, the rows at `k`, to dq. The dots must be complete.
-template <int D>
-TX_DEVICE void add_dq(const bf16* k, QueryGroup<D>& group, int groups, Product16 (&c)[step_groups],
-                      const Product16 (&d)[step_groups]) {
-#pragma unroll
-  for (int i = 0; i < step_groups; ++i) {
-    if (i >= groups) break;
-#pragma unroll
-    for (int e = 0; e < 8; ++e) c[i][e / 4][e % 4] *= d[i][e / 4][e % 4] - group.dot[e % 4 / 2];
-    accumulate<D>(group.dq, c[i], k + i * group_size<D>);
-  }
-}
-
-// dq and the dots of a tile of queries of one head per unit. More than 32 keys are visited twice.
-template <int D>
-TX_DEVICE void query_tile(const Attention& p, const AttentionGradient& g, float* dots, Held& w,
-                          HeldTiles<D> shared, int reader, int q0) {
-  QueryGroup<D> group;
-  group.unit = tile_warp() % w.tiles.heads, group.first = tile_warp() / w.tiles.heads * 16;
-#pragma unroll
-  for (int i = 0; i < D / 2; ++i) group.dq[i / 4][i % 4] = 0;
-  const int end = min(q0 + w.tiles.rows, w.queries.count);
-  const int limit = visible_keys(p, end - 1, w.keys.count);
-  const bool works = group.first < w.tiles.rows && q0 + group.first < end;
-  const int mine = works ? visible_keys(p, min(q0 + group.first + 16, end) - 1, w.keys.count) : 0;
-  const bool once = limit <= step_keys;
+TX_DEVICE void short_sentence(const Attention& p, const AttentionGradient& g, Held& w,
+                              HeldTiles<D> shared) {
+  hold<D>(p, g, nullptr, w, shared, 0, 0, 0);
+  QueryGroup group = query_group(w);
+  float dq[D / 8][4];
+  clear<D>(dq);
+  const int mine = group_keys(p, w, group);
+  const bool once = w.keys.count <= step_keys;
   for (int pass = once ? 1 : 0; pass < 2; ++pass) {
-    for (int k0 = 0; k0 < limit; k0 += step_keys) {
-      const int key0 = k0 % w.tiles.rows;
-      hold<D>(p, g, nullptr, w, shared, reader, q0, k0 - key0);
+    for (int k0 = 0; k0 < w.keys.count; k0 += step_keys) {
       const int groups = min((mine - k0 + 15) / 16, step_groups);
-      if (groups <= 0) continue;  // the same for the whole warp
-      Product16 c[step_groups], d[step_groups];
-      recompute<D>(p, w, shared, group, key0, groups, c, d);
-      if (once || pass == 0) add_dots<D>(group, groups, c, d);
-      if (once) group.dot[0] = row_sum(group.dot[0]), group.dot[1] = row_sum(group.dot[1]);
-      if (pass == 1) add_dq<D>(shared.k(w, group.unit) + key0 * tile_pitch<D>, group, groups, c, d);
+      if (groups > 0) {  // the same for the whole warp
+        Product16 c[step_groups], d[step_groups];
+        recompute<D>(p, w, shared, group, k0, groups, c, d);
+        if (once || pass == 0) add_dots(group, groups, c, d);
+        if (once) finish_dots(group);
+        if (pass == 1) {
+#pragma unroll
+          for (int i = 0; i < step_groups; ++i) {
+            if (i >= groups) break;
+            Fragment x[1];
+            weights_of(c[i], x[0]);
+            put(shared.weights(w, group.unit, 0), group, i, x[0]);
+            log_gradients_of(group, c[i], d[i], x[0]);
+            put(shared.weights(w, group.unit, 1), group, i, x[0]);
+            const int key = k0 + i * 16;
+            accumulate<D>(dq, x, shared.k(w, group.unit) + key * tile_pitch<D>);
+          }
+        }
+      }
+      if (pass == 0) continue;
+      __syncthreads();
+      for (int unit = 0; unit < w.tiles.heads; ++unit) {
+        float sum[D / 8][4];
+        clear<D>(sum);
+        add_queries<D>(p, w, shared, unit, k0 + key_group(), sum);
+        assign_keys<D>(p, g, w, w.kv + unit, k0 + key_group(), sum);
+      }
+      __syncthreads();
     }
-    if (pass == 0) group.dot[0] = row_sum(group.dot[0]), group.dot[1] = row_sum(group.dot[1]);
+    if (pass == 0) finish_dots(group);
   }
-  if (!works) return;
-  const int head = query_head(p, w, group.unit, reader);
-  const float scale[2] = {float(p.scale), float(p.scale)};
-  assign<D>(rows_of<bf16>(g.dq, w.queries, head, p.d_k), q0 + group.first, group.dq, scale,
-            w.packed);
+  assign_dq<D>(p, g, w, 0, 0, group, dq);
+}
+
+// Keeps the dots of the group's rows in shared memory, and in `dots` for hold().
+template <int D>
+TX_DEVICE void keep_dots(const Attention& p, float* dots, const Held& w, HeldTiles<D> shared,
+                         const QueryGroup& group) {
+  const int head = query_head(p, w, group.unit, w.reader);
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
     const int row = group.first + tile_row(h);
-    if (tile_lane() % 4 != 0 || q0 + row >= end) continue;
-    dots[int64_t(w.queries.first + q0 + row) * p.heads + head] = group.dot[h];
+    if (tile_lane() % 4 != 0 || w.q0 + row >= w.queries.count) continue;
+    dots[int64_t(w.queries.first + w.q0 + row) * p.heads + head] = group.dot[h];
     shared.dot(w, group.unit)[row] = group.dot[h];
   }
+  __syncwarp();
 }
 
-// One group of 16 keys, rows `first` .. of the tile.
+// A sentence of several tiles, or heads that share keys. First for each tile of queries the dots
+// and, in a second pass over the keys if there are more than 32, dq. Then for each 32 keys dk and
+// dv, over the tiles of queries of all heads that read them.
 template <int D>
-struct KeyGroup {
-  int unit, first;
-  float dk[D / 8][4], dv[D / 8][4];
-};
-
-// Adds the part of queries `first` .. first + 15 to dk and dv: c, d as in recompute(), transposed.
-template <int D>
-TX_DEVICE void add_queries(const Attention& p, const Held& w, HeldTiles<D> shared, int first,
-                           KeyGroup<D>& group) {
-  const int unit = group.unit;
-  const bf16* q = shared.q(w, unit) + first * tile_pitch<D>;
-  const bf16* d_o = shared.d_o(w, unit) + first * tile_pitch<D>;
-  const Sight sight = sight_of(p, w.q0, w.k0, w.keys.count);
-  Product16 c, d;
-  multiply<D>(c, shared.k(w, unit) + group.first * tile_pitch<D>, q);
-  multiply<D>(d, shared.v(w, unit) + group.first * tile_pitch<D>, d_o);
+TX_DEVICE void long_sentence(const Attention& p, const AttentionGradient& g, float* dots, Held& w,
+                             HeldTiles<D> shared) {
+  const int rows = w.tiles.rows, units = w.tiles.heads, readers = p.heads / p.kv_heads;
+  const int q_tiles = (w.queries.count + rows - 1) / rows;
+  const int tiles = q_tiles * ((readers + units - 1) / units);
+  const int steps = (w.keys.count + step_keys - 1) / step_keys;
+  for (int outer = 0; outer < tiles + steps; ++outer) {
+    const bool keys = outer >= tiles;
+    const int inner_end = keys ? tiles : steps > 1 ? 2 * steps : steps;
+    const auto first_reader = [&](int tile) {
+      const int reader = tile / q_tiles * units;
+      w.tiles.heads = min(units, readers - reader);
+      return reader;
+    };
+    const int outer_reader = keys ? 0 : first_reader(outer);
+    QueryGroup group = query_group(w);
+    float sum[D / 8][4];
+    clear<D>(sum);
+    for (int inner = 0; inner < inner_end; ++inner) {
+      const int tile = keys ? inner : outer;
+      const int k0 = (keys ? outer - tiles : inner % steps) * step_keys;
+      const int q0 = tile % q_tiles * rows;
+      if (k0 >= visible_keys(p, min(q0 + rows, w.queries.count) - 1, w.keys.count)) continue;
+      const int reader = keys ? first_reader(tile) : outer_reader;
+      hold<D>(p, g, keys ? dots : nullptr, w, shared, reader, q0, k0 / rows * rows);
+      if (keys) group = query_group(w);
+      const int mine = group_keys(p, w, group), groups = min((mine - k0 + 15) / 16, step_groups);
+      const bool sums_dots = !keys && inner < steps, sums_dq = !keys && inner_end - inner <= steps;
+      if (groups > 0) {  // the same for the whole warp
+        Product16 c[step_groups], d[step_groups];
+        recompute<D>(p, w, shared, group, k0 % rows, groups, c, d);
+        if (sums_dots) {
+          add_dots(group, groups, c, d);
+          if (k0 + step_keys >= mine) {
+            finish_dots(group);
+            keep_dots(p, dots, w, shared, group);
+          }
+        }
+        if (keys)
+          for (int h = 0; h < 2; ++h)
+            group.dot[h] = shared.dot(w, group.unit)[group.first + tile_row(h)];
 #pragma unroll
-  for (int e = 0; e < 4; ++e) {
-    const int row = first + tile_column(e / 2) + e % 2;
-    const int seen = sight.of(row);
-    const float lse = shared.lse(w, unit)[row], dot = shared.dot(w, unit)[row];
-    const int kept = kept_bits<uint16_t>(p, w, shared.kept(w, unit), row, group.first / 8);
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      const int key = group.first + tile_row(h);
-      float &weight = c[e / 2][2 * h + e % 2], &gradient = d[e / 2][2 * h + e % 2];
-      weight = key < seen ? __expf(weight * float(p.scale) - lse) : 0.f;
-      const bool keep = key < seen && (kept >> tile_row(h) & 1);
-      gradient = weight * ((keep ? gradient * float(p.drop.scale) : 0.f) - dot);
-      if (!keep) weight = 0;
+        for (int i = 0; i < step_groups; ++i) {
+          if (i >= groups || !(keys || sums_dq)) break;
+          Fragment x[1];
+          if (keys) {
+            weights_of(c[i], x[0]);
+            put(shared.weights(w, group.unit, 0), group, i, x[0]);
+          }
+          log_gradients_of(group, c[i], d[i], x[0]);
+          if (keys) put(shared.weights(w, group.unit, 1), group, i, x[0]);
+          const int key = k0 % rows + i * 16;
+          if (!keys) accumulate<D>(sum, x, shared.k(w, group.unit) + key * tile_pitch<D>);
+        }
+      }
+      if (!keys) continue;
+      __syncthreads();
+      for (int unit = 0; unit < w.tiles.heads; ++unit)
+        add_queries<D>(p, w, shared, unit, k0 + key_group(), sum);
+      __syncthreads();
     }
+    if (keys)
+      assign_keys<D>(p, g, w, w.kv, (outer - tiles) * step_keys + key_group(), sum);
+    else
+      assign_dq<D>(p, g, w, outer_reader, outer % q_tiles * rows, group, sum);
+    if (outer == tiles - 1) __syncthreads();  // the dots are read by all
   }
-  accumulate<D>(group.dv, c, d_o);
-  accumulate<D>(group.dk, d, q);
-}
-
-// dk and dv of a tile of keys from k0 on.
-template <int D>
-TX_DEVICE void key_tile(const Attention& p, const AttentionGradient& g, const float* dots, Held& w,
-                        HeldTiles<D> shared, int k0) {
-  const int rows = w.tiles.rows;
-  KeyGroup<D> group;
-  group.unit = tile_warp() % w.tiles.heads, group.first = tile_warp() / w.tiles.heads * 16;
-#pragma unroll
-  for (int i = 0; i < D / 2; ++i) group.dk[i / 4][i % 4] = group.dv[i / 4][i % 4] = 0;
-  const bool works = group.first < rows && k0 + group.first < w.keys.count;
-  // The first query that attends to a key.
-  const auto first_seeing = [&](int key) { return p.causal ? key : 0; };
-  const int mine = first_seeing(k0 + group.first);
-  for (int reader = 0; reader < p.heads / p.kv_heads; ++reader)
-    for (int q0 = first_seeing(k0) / rows * rows; q0 < w.queries.count; q0 += rows) {
-      hold<D>(p, g, dots, w, shared, reader, q0, k0);
-      const int end = works ? min(w.queries.count - q0, rows) : 0;
-      for (int first = max(mine - q0, 0) / 16 * 16; first < end; first += 16)
-        add_queries<D>(p, w, shared, first, group);
-    }
-  if (!works) return;
-  const float scale[2] = {float(p.scale), float(p.scale)};
-  const float drop[2] = {float(p.drop.scale), float(p.drop.scale)};
-  assign<D>(rows_of<bf16>(g.dk, w.keys, w.kv + group.unit, p.d_k), k0 + group.first, group.dk,
-            scale, w.packed);
-  assign<D>(rows_of<bf16>(g.dv, w.keys, w.kv + group.unit, p.d_v), k0 + group.first, group.dv, drop,
-            w.packed);
+  w.tiles.heads = units;
 }
 
 // Blocks per multiprocessor: as many as registers allow almost without spilling.
@@ -287,7 +158,7 @@ constexpr int blocks_each = D <= 32   ? 4
                                       : 2;
 #else
 template <int D>
-constexpr int blocks_each = D <= 32   ? 5
+constexpr int blocks_each = D <= 32   ? 5 - fewer_blocks
                             : D <= 64 ? 4
                                       : 2;
 #endif
@@ -298,17 +169,21 @@ __global__ void __launch_bounds__(tile_warps* warp_size, blocks_each<D>)
     backward(Attention p, AttentionGradient g, float* dots, bool packed) {
   const HeldTiles<D> shared{dynamic_shared<bf16>()};
   const int first = int(blockIdx.y) * tile_heads, end = min(first + tile_heads, p.kv_heads);
+  const int readers = p.heads / p.kv_heads;
   Held w;
-  w.queries = span_of(p.q_offsets, blockIdx.x), w.keys = span_of(p.k_offsets, blockIdx.x);
-  w.tiles = tiles_of(w.queries.count, w.keys.count, end - first);
+  w.queries = uniform(span_of(p.q_offsets, blockIdx.x));
+  w.keys = uniform(span_of(p.k_offsets, blockIdx.x));
+  w.tiles = tiles_of(w.queries.count, w.keys.count,
+                     readers == 1 ? end - first : min(readers, tile_heads));
   w.packed = packed;
-  for (w.kv = first; w.kv < end; w.kv += w.tiles.heads) {
+  const bool is_short =
+      readers == 1 && w.queries.count > 0 && max(w.queries.count, w.keys.count) <= w.tiles.rows;
+  for (w.kv = first; w.kv < end; w.kv += is_short ? w.tiles.heads : 1) {
     w.reader = w.q0 = w.k0 = -1;
-    for (int reader = 0; reader < p.heads / p.kv_heads; ++reader)
-      for (int q0 = 0; q0 < w.queries.count; q0 += w.tiles.rows)
-        query_tile<D>(p, g, dots, w, shared, reader, q0);
-    __syncthreads();  // the dots are read by all
-    for (int k0 = 0; k0 < w.keys.count; k0 += w.tiles.rows) key_tile<D>(p, g, dots, w, shared, k0);
+    if (is_short)
+      short_sentence<D>(p, g, w, shared);
+    else
+      long_sentence<D>(p, g, dots, w, shared);
   }
 }
 

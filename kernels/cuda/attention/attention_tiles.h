@@ -41,7 +41,9 @@ void with_tiles(int width, F&& f) {
 inline bool tile_packs(const Matrix& m, int width) { return packs(m, 16) && width % 8 == 0; }
 
 // Broadcast from lane 0: the compiler then knows that it is uniform in the warp (saves registers).
-TX_DEVICE int tile_warp() { return __shfl_sync(whole_warp, int(threadIdx.x) / warp_size, 0); }
+TX_DEVICE int uniform(int x) { return __shfl_sync(whole_warp, x, 0); }
+TX_DEVICE Span uniform(Span x) { return {uniform(x.first), uniform(x.count)}; }
+TX_DEVICE int tile_warp() { return uniform(int(threadIdx.x) / warp_size); }
 TX_DEVICE int tile_lane() { return int(threadIdx.x) % warp_size; }
 // The same, recomputed at each use: keeping it would cost registers.
 TX_DEVICE int fresh_lane() {
@@ -53,9 +55,18 @@ TX_DEVICE int fresh_lane() {
   return lane;
 #endif
 }
+TX_DEVICE int fresh_thread() {
+#ifdef TX_EMULATED_CUDA
+  return int(threadIdx.x);
+#else
+  int thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+#endif
+}
 // The elements of a 16 x 16 product that a lane holds: rows tile_row(0) and tile_row(1), 8 apart,
 // and columns tile_column(0), tile_column(1) and the one after each.
-TX_DEVICE int tile_row(int half) { return tile_lane() / 4 + 8 * half; }
+TX_DEVICE int tile_row(int half) { return fresh_lane() / 4 + 8 * half; }
 TX_DEVICE int tile_column(int half) { return fresh_lane() % 4 * 2 + 8 * half; }
 
 // How many keys from k0 on each query of the tile from q0 on attends to, in few registers.
@@ -75,7 +86,7 @@ template <int D>
 TX_DEVICE void load_tile(bf16* to, Rows<const bf16> from, int first, int most, bool packed) {
   constexpr int each = D / 8;
   const int rows = min((from.count - first + 15) / 16 * 16, most);
-  for (int e = int(threadIdx.x); e < rows * each; e += tile_warps * warp_size) {
+  for (int e = fresh_thread(); e < rows * each; e += tile_warps * warp_size) {
     const int i = e / each, j = e % each * 8;
     const bool inside = first + i < from.count && j < from.width;
     const bf16* at = inside ? from.row(first + i) + j : from.data;
@@ -107,36 +118,35 @@ TX_DEVICE void multiply(Product16& c, const bf16* left, const bf16* rows) {
   }
 }
 
-// Two neighbours rounded to bf16.
-TX_DEVICE uint32_t two(float x, float y) {
-  bf16 a, b;
-  store(a, x);
-  store(b, y);
-  return uint32_t(a.bits) | uint32_t(b.bits) << 16;
-}
-// The same, and what the rounding lost, rounded too.
-TX_DEVICE void split(float x, float y, uint32_t& high, uint32_t& low) {
-  high = two(x, y);
-  low = two(x - __uint_as_float(high << 16), y - __uint_as_float(high & 0xffff0000u));
+// A 16 x 16 product, rounded to bf16, as the left operand of another. [2 n + h]: two elements of
+// row tile_row(h), from column tile_column(n) on.
+using Fragment = uint32_t[4];
+
+// Rounds w, and in `low` what this lost.
+TX_DEVICE void split(const Product16& w, Fragment& high, Fragment& low) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const float x = w[i / 2][i % 2 * 2], y = w[i / 2][i % 2 * 2 + 1];
+    high[i] = bf16_pair(x, y);
+    low[i] =
+        bf16_pair(x - __uint_as_float(high[i] << 16), y - __uint_as_float(high[i] & 0xffff0000u));
+  }
 }
 
-// sum (16 x D) += w (16 x 16) times the 16 rows at `rows`. Weights keep 16 significant bits, as
-// two bf16: one bf16 would lose a bit of precision, and tensor cores are not the bottleneck for
-// short sentences.
-template <int D>
-TX_DEVICE void accumulate(float (&sum)[D / 8][4], const Product16& w, const bf16* rows) {
+// sum (16 x D) += the sum of the fragments w (16 x 16) times the 16 rows at `rows`.
+template <int D, int fragments>
+TX_DEVICE void accumulate(float (&sum)[D / 8][4], const Fragment (&w)[fragments],
+                          const bf16* rows) {
   const int lane = tile_lane();
-  uint32_t high[4], low[4];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) split(w[i / 2][i % 2 * 2], w[i / 2][i % 2 * 2 + 1], high[i], low[i]);
 #pragma unroll
   for (int n = 0; n < D / 16; ++n) {
     uint32_t b[4];
     ldmatrix_x4_transposed(b, rows + lane % 16 * tile_pitch<D> + n * 16 + lane / 16 * 8);
-    mma_bf16(sum[2 * n], high, {b[0], b[1]});
-    mma_bf16(sum[2 * n + 1], high, {b[2], b[3]});
-    mma_bf16(sum[2 * n], low, {b[0], b[1]});
-    mma_bf16(sum[2 * n + 1], low, {b[2], b[3]});
+#pragma unroll
+    for (int i = 0; i < fragments; ++i) {
+      mma_bf16(sum[2 * n], w[i], {b[0], b[1]});
+      mma_bf16(sum[2 * n + 1], w[i], {b[2], b[3]});
+    }
   }
 }
 
@@ -166,7 +176,7 @@ TX_DEVICE void assign(Rows<bf16> to, int first, const float (&sum)[D / 8][4],
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float(&c)[4] = sum[4 * m + i];
-        pack.at[i] = two(c[2 * h] * factor[h], c[2 * h + 1] * factor[h]);
+        pack.at[i] = bf16_pair(c[2 * h] * factor[h], c[2 * h + 1] * factor[h]);
       }
       transpose(pack.at, lane);
       const int row = first + lane / 4 + 8 * h, column = m * 32 + lane % 4 * 8;

@@ -44,14 +44,24 @@ double objective(const Scene& s, Dense* lse = nullptr) {
   return sum;
 }
 
+// Tensor cores take weights and gradients of their logarithms rounded to bf16, whose errors remain
+// where products cancel. gradients_are_precise checks their size over all.
+Tolerance gradient_tolerance(const Scene& s, double factor) {
+  Tolerance limit = tolerance(s.t, factor);
+  const bool plain = s.window || s.sloped || s.buckets || std::max(s.d_k, s.d_v) > 128;
+  if (std::string(TX_TEST_DEVICE) != "cpu" && s.t == DType::bf16 && !plain) limit.of_scale = 0x1p-9;
+  return limit;
+}
+
 void check_gradients(const Packed& shape, DType t) {
   const Scene s(shape, t);
   const NaiveAttention want(s);
   const Results got = run_scene(s, want.lse);
+  const Tolerance limit = gradient_tolerance(s, 4);
   BOOST_TEST_CONTEXT(s) {
-    check_close(got[0], want.dq, t, 4);
-    check_close(got[1], want.dk, t, 4);
-    check_close(got[2], want.dv, t, 4);
+    check_close(got[0], want.dq, limit);
+    check_close(got[1], want.dk, limit);
+    check_close(got[2], want.dv, limit);
     if (!s.buckets) return;
     Dense twice = want.d_biases;
     for (double& x : twice.data) x *= 2;
@@ -119,9 +129,10 @@ BOOST_AUTO_TEST_CASE(follows_attention) {
     objective(s, &lse);
     const NaiveAttention want(s);
     const Results got = run_scene(s, lse);
-    check_close(got[0], want.dq, t, 10);
-    check_close(got[1], want.dk, t, 10);
-    check_close(got[2], want.dv, t, 10);
+    const Tolerance limit = gradient_tolerance(s, 10);
+    check_close(got[0], want.dq, limit);
+    check_close(got[1], want.dk, limit);
+    check_close(got[2], want.dv, limit);
   }
 }
 
