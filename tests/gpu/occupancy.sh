@@ -1,7 +1,7 @@
 #!/bin/sh
 # Occupancy of the CUDA kernels: blocks per multiprocessor of sm_80, 90, 100 and 120, from the
 # registers and shared memory that ptxas assigned and the block size of the launch, for heads of 32,
-# 64 and 128 columns, d of 128 to 2,048, and vocabularies up to 256,000. WARPS is out of the 64 of a
+# 64 and 128 columns, d of 128 to 4,096, and vocabularies up to 256,000. WARPS is out of the 64 of a
 # multiprocessor (sm_120: 48), BY is the limiting resource. Needs no GPU, but cuobjdump of a CUDA
 # toolkit and a build by nvcc:
 #
@@ -66,7 +66,15 @@ for file in $files; do cuobjdump --dump-resource-usage "$file" 2>&1; done | $dem
       line("V " v[i], threads, cached ? packs * 16 : 0)
     }
   }
-  function widths(    d) { for (d = 128; d <= 2048; d *= 2) line("d " d, int((d + 255) / 256) * 32, 0) }
+  # Rows of 8 features per thread, read ahead if they are packed.
+  function widths(at_once, limit, packed,    d, threads, each) {
+    each = packed ~ /1|true/ ? 2 * at_once * 4 * 8 * (name ~ /<float/ ? 4 : 2) : 0
+    for (d = 128; d <= 4096; d *= 2) {
+      threads = int((d + 255) / 256) * 32
+      if (threads <= limit && (limit < 512 || threads > 256) && threads * each + 2048 <= shared_bytes())
+        line("d " d, threads, threads * each)
+    }
+  }
   BEGIN {
     split(tensor, tensors, " "); split(plain, plains, " ")
     print "arch   REG SHARED STACK BLOCK    DYN BLOCKS WARPS BY        kernel"
@@ -90,10 +98,10 @@ for file in $files; do cuobjdump --dump-resource-usage "$file" 2>&1; done | $dem
       split(plains[part[3] + 1], t, "x")
       line(t[1] " x " t[2], t[1] / part[4] * t[2] / part[5], 0)
     } else if (name ~ /best_of_rows|log_softmax_rows|loss_rows/) vocabularies()
-    else if (name ~ /norm_backward_rows/) widths()
+    else if (name ~ /norm_backward_rows/) widths(part[3], part[4], part[5])
     else if (name ~ /norm_backward_wide|add_parts/) line("", 512, 0)
     else if (name ~ /add_rows|add_guided|sum_before/) line("", 1024, 0)
-    else if (name ~ /attend_rows|cross_rows|plain_|guide_|extend|norm_backward_warps/) line("", 128, 0)
+    else if (name ~ /attend_rows|cross_rows|plain_|guide_|extend/) line("", 128, 0)
     else line("", 256, 0)
   }
   END {

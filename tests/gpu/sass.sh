@@ -90,6 +90,7 @@ while read -r arch name registers stack shared hmma ldsm ldgsts stl ldl st16 st2
       fi
       ;;
     *15sum_pass_kernel*4ReadI*) ;; # column sums of what it only reads
+    *add_norm_rowsI*Lb0E* | *norm_backward_rowsI*Lb0E*) ;; # rows that cannot be packed
     *pass_kernelI* | *add_norm_rowsI* | *add_norm_wideI* | *norm_backward_*I* | *10add_chunksI* | \
       *11attend_rowsI*Lb1E* | *10cross_rowsILb1E*)
       echo x >> "$work/packs"

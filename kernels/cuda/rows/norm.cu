@@ -70,8 +70,9 @@ TX_DEVICE void write_stats(const AddNorm& p, int64_t row, float mean, float rstd
 }
 
 // Sums differences from the first element: precise far from zero, exact for constant rows.
-template <class T, int octets, int threads>
+template <class T, int octets, int threads, bool packed>
 __global__ void __launch_bounds__(block_threads) add_norm_rows(AddNorm p) {
+  p.packed = packed;  // known when compiled: fewer registers
   __shared__ float part[warp_size];
   wait_for_earlier();
   const int lane = int(threadIdx.x) % threads;
@@ -84,7 +85,7 @@ __global__ void __launch_bounds__(block_threads) add_norm_rows(AddNorm p) {
 #pragma unroll
   for (int k = 0; k < octets; ++k) {
     const int64_t column = int64_t(k * threads + lane) * octet;
-    count[k] = octet_size(p.sub.cols, column);
+    count[k] = octet_count<packed>(p.sub.cols, column);
     if (count[k] == 0) continue;
     if (given(p.x)) x[k] = read_octet(row_of<T>(p.x, row) + column, count[k], p.packed);
     sub[k] = read_octet(row_of<T>(p.sub, row) + column, count[k], p.packed);
@@ -166,7 +167,10 @@ __global__ void __launch_bounds__(block_threads) add_norm_wide(AddNorm p) {
 template <class T, int octets, int threads>
 void launch_rows(const Cuda::State& state, const AddNorm& p) {
   const unsigned blocks = blocks_of(p.sub.rows, block_threads / threads);
-  launch_early(state, add_norm_rows<T, octets, threads>, blocks, block_threads, 0, p);
+  launch_early(
+      state,
+      p.packed ? add_norm_rows<T, octets, threads, true> : add_norm_rows<T, octets, threads, false>,
+      blocks, block_threads, 0, p);
 }
 
 // Heads: a warp takes one head of a row.

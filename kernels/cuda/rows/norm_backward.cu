@@ -1,7 +1,8 @@
-// The gradient of add_norm in one pass: a block takes a part of the rows, a warp (narrow rows) or
-// the whole block one row at a time. Threads sum dgamma and dbeta over the part in registers;
-// add_parts() then sums the parts.
+// The gradient of add_norm in one pass: a block takes a part of the rows, a few at a time, and
+// copies the next ones to shared memory meanwhile. A thread has the same octet of all rows, and
+// sums its dgamma and dbeta in registers; add_parts() then sums the parts.
 #include "kernels/cuda/rows/pass.h"
+#include "kernels/cuda/runtime/mma.h"
 #include "kernels/cuda/runtime/octet.h"
 #include "kernels/cuda/runtime/profile.h"
 #include "kernels/cuda/runtime/state.h"
@@ -11,8 +12,7 @@ namespace {
 
 // 25,000 rows make 1,563 parts, whose sums have a quarter of the bytes of one bf16 matrix.
 constexpr int64_t part_rows = 16;
-constexpr int row_warps = 4;  // of a block that takes a row per warp
-constexpr int max_threads = 512, max_warps = max_threads / warp_size;
+constexpr int max_threads = 512;
 
 struct Backward {
   AddNormBackward g;
@@ -86,7 +86,7 @@ TX_DEVICE float mean_share(const Backward& p, float sum, int64_t width) {
 }
 
 // The sum of x over the block, for every thread. Alternating `parts` need one barrier only.
-template <int values>
+template <int max_warps, int values>
 TX_DEVICE void block_sums(float (&x)[values], float* parts) {
   const int warps = int(blockDim.x) / warp_size, lane = int(threadIdx.x) % warp_size;
 #pragma unroll
@@ -102,94 +102,97 @@ TX_DEVICE void block_sums(float (&x)[values], float* parts) {
   }
 }
 
-// Rows of up to `octets` octets per lane, a warp each. Beyond the row a lane holds zeros, which add
-// nothing. The limit of registers is for four blocks on a multiprocessor (see fewer_blocks).
-template <class T, int octets>
-__global__ void __launch_bounds__(row_warps* warp_size, 4 - fewer_blocks)
-    norm_backward_warps(Backward p) {
-  __shared__ float parts[2][row_warps][octets * octet * warp_size];
-  const AddNormBackward& g = p.g;
-  const int64_t rows = g.dnormed.rows, width = g.dnormed.cols;
-  const int lane = int(threadIdx.x) % warp_size, warp = int(threadIdx.x) / warp_size;
-  const int64_t first = int64_t(blockIdx.x) * part_rows;
-  const int64_t last = first + part_rows < rows ? first + part_rows : rows;
-  int count[octets];
-  float gamma[octets][octet] = {}, dgamma[octets][octet] = {}, dbeta[octets][octet] = {};
-#pragma unroll
-  for (int k = 0; k < octets; ++k) {
-    const int64_t column = int64_t(k * warp_size + lane) * octet;
-    count[k] = octet_size(width, column);
-    if (count[k])
-      spread(read_octet(row_of<float>(g.gamma, 0) + column, count[k], p.packed), gamma[k]);
-  }
-  for (int64_t i = first + warp; i < last; i += row_warps) {
-    Row<T> in[octets] = {};
-    RowMask mask;
-#pragma unroll
-    for (int k = 0; k < octets; ++k)
-      if (count[k]) read_row(p, i, int64_t(k * warp_size + lane) * octet, count[k], in[k]);
-    if (given(g.dsub)) mask.read(g.drop, i);
-    float a = 0, b = 0;
-#pragma unroll
-    for (int k = 0; k < octets; ++k) add_shares(in[k], gamma[k], dgamma[k], dbeta[k], a, b);
-    a = mean_share(p, warp_sum(a), width), b = warp_sum(b) / float(width);
-#pragma unroll
-    for (int k = 0; k < octets; ++k)
-      if (count[k])
-        write_gradient(p, i, int64_t(k * warp_size + lane) * octet, count[k], in[k], gamma[k], a, b,
-                       mask);
-  }
-#pragma unroll
-  for (int k = 0; k < octets; ++k)
-#pragma unroll
-    for (int j = 0; j < octet; ++j) {
-      parts[0][warp][(k * octet + j) * warp_size + lane] = dgamma[k][j];
-      parts[1][warp][(k * octet + j) * warp_size + lane] = dbeta[k][j];
-    }
-  __syncthreads();
-  float* to = p.partial + int64_t(blockIdx.x) * 2 * width;
-  for (int c = int(threadIdx.x); c < 2 * width; c += row_warps * warp_size) {
-    const int which = c >= width, column = c - which * int(width), o = column / octet;
-    const int at = (o / warp_size * octet + column % octet) * warp_size + o % warp_size;
-    float total = 0;
-#pragma unroll
-    for (int w = 0; w < row_warps; ++w) total += parts[which][w][at];
-    to[c] = total;
-  }
-}
-
-// Rows of up to 4,096 features. Beyond the row a thread holds zeros. `at_once` rows are in flight.
+// The octets of a thread in rows that are read ahead: a thread reads only what it copied itself.
+// Rows that cannot be copied in packs are read where they are used.
 template <class T, int at_once>
-__global__ void __launch_bounds__(max_threads) norm_backward_rows(Backward p) {
-  __shared__ float parts[2][2 * at_once * max_warps];
+struct Ahead {
+  static constexpr int matrices = 4, stages = 2, packs = Octet<T>::packs;
+  static constexpr size_t thread_bytes = size_t(stages) * at_once * matrices * packs * 16;
+  uint4* memory;
+
+  TX_DEVICE uint4* place(int stage, int k, int matrix, int pack) const {
+    const int at = ((stage * at_once + k) * matrices + matrix) * packs + pack;
+    return memory + at * int(blockDim.x) + int(threadIdx.x);
+  }
+  TX_DEVICE void copy(const Matrix& m, int64_t row, int64_t column, int stage, int k,
+                      int matrix) const {
+    const uint4* from = reinterpret_cast<const uint4*>(row_of<T>(m, row) + column);
+#pragma unroll
+    for (int i = 0; i < packs; ++i) copy_async_16(place(stage, k, matrix, i), from + i, 16);
+  }
+  // Begins to copy up to at_once rows from `row` on, as one group of copies.
+  TX_DEVICE void begin(const Backward& p, int64_t row, int64_t last, int64_t column, int count,
+                       int stage) const {
+    const AddNormBackward& g = p.g;
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+      if (!p.packed || row + k >= last || count == 0) continue;
+      copy(g.dnormed, row + k, column, stage, k, 0);
+      copy(g.sum, row + k, column, stage, k, 1);
+      if (given(g.dsum)) copy(g.dsum, row + k, column, stage, k, 2);
+      if (given(g.dx) && g.add_x) copy(g.dx, row + k, column, stage, k, 3);
+    }
+    copy_async_commit();
+  }
+  TX_DEVICE void take(Octet<T>& to, int stage, int k, int matrix) const {
+#pragma unroll
+    for (int i = 0; i < packs; ++i) {
+      const uint4 pack = *place(stage, k, matrix, i);
+      to.word[4 * i] = pack.x, to.word[4 * i + 1] = pack.y;
+      to.word[4 * i + 2] = pack.z, to.word[4 * i + 3] = pack.w;
+    }
+  }
+  TX_DEVICE void read(const Backward& p, int64_t row, int64_t column, int count, int stage, int k,
+                      Row<T>& in) const {
+    if (!p.packed) return read_row(p, row, column, count, in);
+    take(in.dy, stage, k, 0);
+    take(in.sum, stage, k, 1);
+    if (given(p.g.dsum)) take(in.dsum, stage, k, 2);
+    if (given(p.g.dx) && p.g.add_x) take(in.dx, stage, k, 3);
+    read_stats(p.g.stats, row, in.mean, in.rstd);
+  }
+};
+
+// Rows of up to 4,096 features. Beyond the row a thread holds zeros.
+template <class T, int at_once, int threads, bool packed>
+__global__ void __launch_bounds__(threads, threads == max_threads ? 1 : 3)
+    norm_backward_rows(Backward p) {
+  p.packed = packed;  // known when compiled: fewer registers
+  constexpr int max_row_warps = threads / warp_size;
+  __shared__ float parts[2][2 * at_once * max_row_warps];
+  const Ahead<T, at_once> ahead{dynamic_shared<uint4>()};
   const AddNormBackward& g = p.g;
   const int64_t rows = g.dnormed.rows, width = g.dnormed.cols;
   const int64_t column = int64_t(threadIdx.x) * octet;
-  const int count = octet_size(width, column);
+  const int count = octet_count<packed>(width, column);
   const int64_t first = int64_t(blockIdx.x) * part_rows;
   const int64_t last = first + part_rows < rows ? first + part_rows : rows;
+  ahead.begin(p, first, last, column, count, 0);
   float gamma[octet] = {}, dgamma[octet] = {}, dbeta[octet] = {};
   if (count) spread(read_octet(row_of<float>(g.gamma, 0) + column, count, p.packed), gamma);
   int turn = 0;
   for (int64_t i = first; i < last; i += at_once, turn ^= 1) {
-    Row<T> in[at_once] = {};
+    ahead.begin(p, i + at_once, last, column, count, turn ^ 1);
+    copy_async_wait<1>();
     RowMask mask[at_once];
+    float sums[2 * at_once] = {};
 #pragma unroll
     for (int k = 0; k < at_once; ++k) {
       if (i + k >= last || count == 0) continue;
-      read_row(p, i + k, column, count, in[k]);
+      Row<T> in = {};
+      ahead.read(p, i + k, column, count, turn, k, in);
       if (given(g.dsub)) mask[k].read(g.drop, i + k);
+      add_shares(in, gamma, dgamma, dbeta, sums[2 * k], sums[2 * k + 1]);
     }
-    float sums[2 * at_once] = {};
+    block_sums<max_row_warps>(sums, parts[turn]);
 #pragma unroll
-    for (int k = 0; k < at_once; ++k)
-      add_shares(in[k], gamma, dgamma, dbeta, sums[2 * k], sums[2 * k + 1]);
-    block_sums(sums, parts[turn]);
-#pragma unroll
-    for (int k = 0; k < at_once; ++k)
-      if (i + k < last && count)
-        write_gradient(p, i + k, column, count, in[k], gamma, mean_share(p, sums[2 * k], width),
-                       sums[2 * k + 1] / float(width), mask[k]);
+    for (int k = 0; k < at_once; ++k) {
+      if (i + k >= last || count == 0) continue;
+      Row<T> in = {};  // read again, rather than kept in registers
+      ahead.read(p, i + k, column, count, turn, k, in);
+      write_gradient(p, i + k, column, count, in, gamma, mean_share(p, sums[2 * k], width),
+                     sums[2 * k + 1] / float(width), mask[k]);
+    }
   }
   if (count == 0) return;
   float* to = p.partial + int64_t(blockIdx.x) * 2 * width + column;
@@ -200,6 +203,7 @@ __global__ void __launch_bounds__(max_threads) norm_backward_rows(Backward p) {
 // Rows of any width, read twice; the part's dgamma and dbeta are kept in `partial`.
 template <class T>
 __global__ void __launch_bounds__(max_threads) norm_backward_wide(Backward p) {
+  constexpr int max_warps = max_threads / warp_size;
   __shared__ float parts[2][2 * max_warps];
   const AddNormBackward& g = p.g;
   const int64_t rows = g.dnormed.rows, width = g.dnormed.cols;
@@ -227,7 +231,7 @@ __global__ void __launch_bounds__(max_threads) norm_backward_wide(Backward p) {
       write_octet(to + c, count, p.packed, octet_of<float>(dgamma));
       write_octet(to + width + c, count, p.packed, octet_of<float>(dbeta));
     }
-    block_sums(sums, parts[(i - first) % 2]);
+    block_sums<max_warps>(sums, parts[(i - first) % 2]);
     for (int64_t c = start; c < width; c += step) {
       const int count = octet_size(width, c);
       read_row(p, i, c, count, in);
@@ -252,14 +256,20 @@ void Cuda::add_norm_backward(const AddNormBackward& g) {
   const int64_t threads = (width + octet * warp_size - 1) / (octet * warp_size) * warp_size;
   with_type(g.dnormed.dtype, [&](auto t) {
     using T = decltype(t);
-    constexpr int at_once = sizeof(T) == 2 ? 2 : 1;
-    constexpr int octets = sizeof(T) == 2 ? 2 : 1;  // of a lane, as many as registers can hold
-    if (threads <= warp_size)
-      launch(*state_, norm_backward_warps<T, 1>, parts, row_warps * warp_size, 0, p);
-    else if (threads <= octets * warp_size)
-      launch(*state_, norm_backward_warps<T, octets>, parts, row_warps * warp_size, 0, p);
+    const auto rows = [&](auto at_once, auto limit) {
+      constexpr int n = decltype(at_once)::value, most = decltype(limit)::value;
+      const size_t bytes = size_t(threads) * Ahead<T, n>::thread_bytes;
+      if (packed && bytes + static_shared <= size_t(state_->shared_bytes_limit))
+        return launch(*state_, norm_backward_rows<T, n, most, true>, parts, int(threads), bytes, p);
+      launch(*state_, norm_backward_rows<T, n, most, false>, parts, int(threads), 0, p);
+    };
+    constexpr std::integral_constant<int, sizeof(T) == 2 ? 2 : 1> two_or_one;
+    constexpr std::integral_constant<int, 1> one;
+    constexpr std::integral_constant<int, max_threads / 2> half;
+    if (threads <= half)
+      rows(two_or_one, half);
     else if (threads <= max_threads)
-      launch(*state_, norm_backward_rows<T, at_once>, parts, int(threads), 0, p);
+      rows(one, std::integral_constant<int, max_threads>{});
     else
       launch(*state_, norm_backward_wide<T>, parts, max_threads, 0, p);
   });

@@ -37,6 +37,13 @@ TX_DEVICE int octet_size(int64_t cols, int64_t column) {
   return left >= octet ? octet : left > 0 ? int(left) : 0;
 }
 
+// The same; with packs there are no parts of an octet.
+template <bool packed>
+TX_DEVICE int octet_count(int64_t cols, int64_t column) {
+  if (packed) return column < cols ? octet : 0;
+  return octet_size(cols, column);
+}
+
 // Element by element unless `packed`; 0 from `count` on.
 template <class T>
 TX_DEVICE Octet<T> read_octet(const T* from, int count, bool packed) {
