@@ -206,7 +206,7 @@ decode tensor_kernel<.*Tile<(.int.)?0,
 tiles tensor_kernel<.*Tile<(.int.)?6,
 attention [^_]backward<
 attention [^_]forward<
-layers norm_backward_warps
+layers norm_backward_rows
 searches best_of_rows
 END
 }
