@@ -1,6 +1,6 @@
-// The CUDA backend: our own kernels, and cuBLASLt for the products of training. Everything runs in
-// one stream, in the order of the calls; download() and release() wait for it. Its library,
-// libtx-cuda.so, is linked only by tests and benchmarks of kernels.
+// The CUDA backend: our own kernels, and cuBLASLt for the products of training. Everything but
+// product_aside() runs in one stream, in the order of the calls; download() and release() wait for
+// it. Its library, libtx-cuda.so, is linked only by tests and benchmarks of kernels.
 #pragma once
 #include "kernels/kernels.h"
 

@@ -15,7 +15,7 @@ std::string version(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }
 
-// TX_CUDA_TRY names what no GPU has been seen to do yet, and is therefore off: early, wgmma.
+// TX_CUDA_TRY names what no GPU has been seen to do yet and is therefore off.
 bool tried(const std::string& name) {
   const char* names = std::getenv("TX_CUDA_TRY");
   return names && std::string(names).find(name) != std::string::npos;
@@ -39,9 +39,13 @@ Cuda::State::State() : device(chosen) {
   check(
       cudaDeviceGetAttribute(&shared_bytes_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
       "querying the device");
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+  for (cudaStream_t* s : {&stream, &branch_})
+    check(cudaStreamCreateWithFlags(s, cudaStreamNonBlocking), "creating a stream");
+  for (cudaEvent_t* e : {&begun_, &done_})
+    check(cudaEventCreateWithFlags(e, cudaEventDisableTiming), "creating an event");
   cuda::use_wgmma(*this, tried("wgmma"));
   early = tried("early");
+  branches = tried("branches");
 }
 
 Cuda::State::~State() {
@@ -50,7 +54,28 @@ Cuda::State::~State() {
   forget_graphs();
   blas.reset();
   cudaFree(scratch_);
-  cudaStreamDestroy(stream);
+  for (cudaEvent_t e : {begun_, done_}) cudaEventDestroy(e);
+  for (cudaStream_t s : {stream, branch_}) cudaStreamDestroy(s);
+}
+
+void Cuda::State::fork(const std::function<void()>& work) {
+  TX_ASSERT(joined_ && !forked);
+  check(cudaEventRecord(begun_, stream), "recording an event");
+  check(cudaStreamWaitEvent(branch_, begun_), "waiting for an event");
+  const auto turn = [this](void*) { std::swap(stream, branch_), forked = !forked; };
+  turn(this);
+  {
+    const std::unique_ptr<void, decltype(turn)> back(this, turn);  // also if the work throws
+    work();
+  }
+  check(cudaEventRecord(done_, branch_), "recording an event");
+  joined_ = false;
+}
+
+void Cuda::State::join() {
+  if (joined_) return;
+  joined_ = true;
+  check(cudaStreamWaitEvent(stream, done_), "waiting for an event");
 }
 
 void* Cuda::State::scratch(size_t bytes) {

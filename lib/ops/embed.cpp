@@ -16,6 +16,7 @@ Tensor embed(Context& context, const EmbedInput& input) {
   });
   context.on_backward([&context, in, out]() mutable {
     if (!out.has_gradient()) return;
+    context.join();  // the table may also be the weight of a product
     bool add = false, add_positions = false;
     Matrix dtable = Context::gradient(in.table, add), dpositions;
     if (in.learned) dpositions = Context::gradient(in.learned, add_positions);

@@ -32,13 +32,14 @@ void input_gradient(Context& context, Tensor& x, const Parameter& w, Matrix dy) 
   context.product(p);
 }
 
-void weight_gradient(Context& context, const Tensor& x, const Parameter& w, Matrix dy) {
+void weight_gradient(Context& context, const Tensor& x, const Parameter& w, Matrix dy,
+                     const Tensor& holder) {
   Product p;
   p.a = dy;
   p.b = x.value();
   p.transpose_a = true;
   p.c = Context::gradient(w, p.accumulate);
-  context.product(p);
+  context.product_aside(p, {x, holder});
 }
 
 Tensor input_of(Context& context, Tensor x, const Parameter& w) {
@@ -61,8 +62,8 @@ Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& b
       const Matrix db = Context::gradient(bias, add);
       context.run([&](auto& k) { k.column_sum(dy, db, add); });
     }
-    weight_gradient(context, x, w, dy);
     input_gradient(context, x, w, dy);
+    weight_gradient(context, x, w, dy, y);
   });
   if (partial) sum_over_ranks(context, y, *w.ranks);
   return y;

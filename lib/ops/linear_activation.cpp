@@ -21,8 +21,8 @@ Tensor gated(Context& context, Tensor x, const Parameter& w, const Parameter& bi
     Matrix db;
     if (bias) db = Context::gradient(bias, add);
     context.run([&](auto& k) { k.gate_backward(dy, dx, activation, drop, dx, db, add); });
-    weight_gradient(context, x, w, dx);
     input_gradient(context, x, w, dx);
+    weight_gradient(context, x, w, dx, kept);
   });
   return y;
 }
@@ -49,8 +49,8 @@ Tensor linear_activation(Context& context, Tensor x, const Parameter& w, const P
     if (bias) db = Context::gradient(bias, add);
     context.run(
         [&](auto& k) { k.activate_backward(dy, kept.value(), activation, drop, dy, db, add); });
-    weight_gradient(context, x, w, dy);
     input_gradient(context, x, w, dy);
+    weight_gradient(context, x, w, dy, y);
   });
   return y;
 }

@@ -10,6 +10,8 @@ void forward_product(Context& context, const Tensor& x, const Parameter& w, cons
 // x as the input of a product with w: read_by_ranks() if the outputs of w are divided among ranks.
 Tensor input_of(Context& context, Tensor x, const Parameter& w);
 void input_gradient(Context& context, Tensor& x, const Parameter& w, Matrix dy);  // dx (+)= dy w
-void weight_gradient(Context& context, const Tensor& x, const Parameter& w, Matrix dy);  // dw (+)=
+// dw (+)= dy^T x, by Context::product_aside(). dy: the value or the gradient of `holder`.
+void weight_gradient(Context& context, const Tensor& x, const Parameter& w, Matrix dy,
+                     const Tensor& holder);
 
 }  // namespace tx

@@ -23,6 +23,18 @@ void Context::product(const Product& p) {
   arena_.counting() ? backend_->plan_product(p) : backend_->product(p);
 }
 
+void Context::product_aside(const Product& p, std::vector<Tensor> operands) {
+  if (!replays(backend_)) return product(p);
+  join();
+  arena_.counting() ? backend_->plan_product(p) : backend_->product_aside(p);
+  aside_ = std::move(operands);
+}
+
+void Context::join() {
+  run([](auto& k) { k.join(); });
+  aside_.clear();
+}
+
 void Context::on_backward(std::function<void()> closure) {
   if (recording) tape_.push_back(std::move(closure));
 }
@@ -32,8 +44,11 @@ void Context::backward() {
     const auto closure = std::move(tape_.back());
     tape_.pop_back();
     closure();
-    if (after_closure) after_closure();
+    if (!after_closure) continue;
+    join();
+    after_closure();
   }
+  join();
 }
 
 // Keeps the gradients of the outputs and releases their values.

@@ -97,6 +97,11 @@ class Context {
     if (!arena_.counting()) std::forward<F>(f)(*backend_);
   }
   void product(const Product& p);  // on a counting arena it is only planned
+  // The same, but on a GPU concurrent with what follows until join(), or until the next one, which
+  // waits for it. `operands` keep the memory that it reads.
+  void product_aside(const Product& p, std::vector<Tensor> operands);
+  // Before its output is used. backward() calls it before after_closure and at its end.
+  void join();
 
   bool recording = false;  // off: inference
   bool recompute = false;  // gradient checkpointing: segments keep only their inputs
@@ -128,6 +133,7 @@ class Context {
   };
   static std::vector<Gradient> take_gradients(std::vector<Tensor>& outputs);
   std::vector<std::function<void()>> tape_;
+  std::vector<Tensor> aside_;  // operands of product_aside()
 };
 
 }  // namespace tx

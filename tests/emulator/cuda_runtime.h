@@ -60,6 +60,7 @@ enum cudaError_t {
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorNotReady = 600,
   cudaErrorStreamCaptureUnsupported = 900,
+  cudaErrorStreamCaptureUnjoined = 904,
 };
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost,

@@ -19,13 +19,15 @@ struct EmulatedGraph {
 };
 struct EmulatedStream {
   std::unique_ptr<EmulatedGraph> capture;
+  EmulatedStream* origin = nullptr;           // of whose capture this one is a branch
   std::deque<std::function<bool()>> waiting;  // false: not finished, call it again
   int device = 0;
 };
 struct EmulatedEvent {
   double seconds = 0;
   EmulatedStream* stream = nullptr;
-  int pending = 0;  // records that the stream has not reached
+  bool captured = false;          // the last record
+  int recorded = 0, reached = 0;  // records outside captures, and how many the stream has reached
 };
 
 namespace emulator {
@@ -60,9 +62,9 @@ struct Device {
     DeviceMemory::Access access(memory);
     while (!s.waiting.empty()) run_one(s);
   }
-  void flush(const EmulatedEvent& e) {
+  void flush(const EmulatedEvent& e, int record) {
     DeviceMemory::Access access(memory);
-    while (e.pending > 0) run_one(*e.stream);
+    while (e.reached < record) run_one(*e.stream);
   }
   void flush() {
     for (EmulatedStream* s : streams)
@@ -285,7 +287,18 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  emulator::enqueue(stream, [=] { device().flush(*event); });
+  const Lock lock(device().mutex);
+  EmulatedStream &to = device().stream(stream), *from = event->stream;
+  if (!event->captured || !from || !from->capture) {
+    emulator::enqueue(stream, [=, record = event->recorded] { device().flush(*event, record); });
+  } else if (!to.capture) {
+    to.capture = std::make_unique<EmulatedGraph>();
+    to.origin = from->origin ? from->origin : from;
+  } else if (from->origin == &to) {  // a branch runs as late as possible: where it is joined
+    for (auto& work : from->capture->work) to.capture->work.push_back(std::move(work));
+    from->capture.reset();
+    from->origin = nullptr;
+  }
   return cudaSuccess;
 }
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
@@ -294,6 +307,17 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   *graph = stream->capture.release();
+  bool joined = true;
+  for (EmulatedStream* s : device().streams) {
+    if (s->origin != stream) continue;
+    s->capture.reset();
+    s->origin = nullptr;
+    joined = false;
+  }
+  if (!joined) {
+    delete std::exchange(*graph, nullptr);
+    return emulator::fail(cudaErrorStreamCaptureUnjoined);
+  }
   return *graph ? cudaSuccess : emulator::fail(cudaErrorInvalidValue);
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
@@ -325,18 +349,19 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   emulator::count("event", stream);
   const Lock lock(device().mutex);
   event->stream = &device().stream(stream);
-  const bool counted = !emulator::capturing(stream);
-  event->pending += counted;
+  event->captured = emulator::capturing(stream);
+  const bool counted = !event->captured;
+  event->recorded += counted;
   emulator::enqueue(stream, [=] {
     event->seconds = emulator::now();
-    event->pending -= counted;
+    event->reached += counted;
   });
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   emulator::count("wait");
   const Lock lock(device().mutex);
-  device().flush(*event);
+  device().flush(*event, event->recorded);
   return cudaSuccess;
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {

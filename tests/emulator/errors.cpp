@@ -19,6 +19,8 @@ constexpr ErrorWords errors[] = {
     {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
     {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
      "operation not permitted when stream is capturing"},
+    {cudaErrorStreamCaptureUnjoined, "cudaErrorStreamCaptureUnjoined",
+     "capturing stream has unjoined work"},
 };
 const ErrorWords& words_of(cudaError_t e) {
   return *std::find_if(std::begin(errors), std::end(errors) - 1,

@@ -22,8 +22,8 @@
 # line; figures.tsv; summary.txt, the figures beside earlier ones and predictions.
 # AB=PATH         a second libtx-cuda.so, or the directory of a second build: train, decode and kernels
 #                 run alternately with both, a and b
-# TRY="early wgmma"  words of TX_CUDA_TRY, off until a GPU has shown them, with each of which those parts
-#                 run, too, that it concerns
+# TRY="branches early wgmma"  words of TX_CUDA_TRY, off until a GPU has shown them, with each of which
+#                 those parts run, too, that it concerns
 # TX_SECONDS=570  limit of all; TX_PATIENCE=1 multiplies the others
 # PYTHON=python3  an interpreter with torch, ctranslate2; wheels in ROOT/wheels are installed for it
 # DRY=1           the same commands with tiny sizes, on the CPU if there is no GPU
@@ -71,7 +71,7 @@ builds=a
 # with WORD...: the builds, and those of WORD that are in TRY.
 with() {
   words=$builds
-  for word in ${TRY-early wgmma}; do
+  for word in ${TRY-branches early wgmma}; do
     case " $* " in *" $word "*) words="$words $word" ;; esac
   done
   echo "$words"
@@ -153,7 +153,7 @@ training() {
   speed_of "$preset/log.jsonl" | tee -a "$report" | tee last
 }
 trainings() { # PRESET STEPS
-  for build in $(with early); do
+  for build in $(with branches early); do
     training "$build" "$@" || continue
     figure "train $1" "$build" "$(awk '{ print $4; exit }' last)"
   done
@@ -289,7 +289,7 @@ for name in $parts; do
   case $name in
     tests) limit 90 ;;
     bits) limit 55 ;;
-    train) limit 130 ;;
+    train) limit 170 ;;
     decode) limit 110 ;;
     kernels) limit 120 ;;
     ncu) limit 75 ;;

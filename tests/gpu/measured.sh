@@ -31,7 +31,7 @@ summary() {
       return x[int((n + 1) / 2)]
     }
     BEGIN {
-      tried["early"]; tried["wgmma"]
+      tried["branches"]; tried["early"]; tried["wgmma"]
       known("train base", "1824000", "2050000: 24.4 ms without RELU_AUX and DRELU")
       known("train big", "728000", "797000: 62.7 ms, likewise")
       known("decode 1 sentences, 1 workers", "2392", "3200: 310 us a step; 4100 with early")

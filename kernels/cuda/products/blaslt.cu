@@ -48,7 +48,7 @@ size_t bytes_of(const Matrix& m) { return size_t(m.rows * m.stride) * size_of(m.
 struct BlasLt::Library {
   BlasLtApi api;
   cublasLtHandle_t handle = nullptr;
-  void* workspace = nullptr;
+  char* workspace = nullptr;  // two: one for each branch of a stream
   std::map<ProductKey, Plan> plans;
   std::map<ProductKey, BlasLtAlgorithm> chosen;  // by plans, or given to set_algorithms()
 
@@ -58,7 +58,7 @@ struct BlasLt::Library {
   std::vector<BlasLtAlgorithm> candidates(const Plan& plan, int most) const;
   bool suits(const Plan& plan, const BlasLtAlgorithm& algorithm) const;
   cublasStatus_t run(const Plan& plan, const Product& p, const BlasLtAlgorithm& algorithm,
-                     cudaStream_t stream) const;
+                     const Cuda::State& s) const;
   void add_splits(const Plan& plan, const Product& p, int processors,
                   std::vector<BlasLtAlgorithm>& to) const;
   BlasLtAlgorithm fastest(const Plan& plan, Product p, const Cuda::State& s,
@@ -102,11 +102,11 @@ bool BlasLt::Library::suits(const Plan& plan, const BlasLtAlgorithm& algorithm) 
 }
 
 cublasStatus_t BlasLt::Library::run(const Plan& plan, const Product& p,
-                                    const BlasLtAlgorithm& algorithm, cudaStream_t stream) const {
+                                    const BlasLtAlgorithm& algorithm, const Cuda::State& s) const {
   const float alpha = 1, beta = p.accumulate ? 1 : 0;
   return api.matmul(handle, plan.operation, &alpha, p.b.data, plan.b, p.a.data, plan.a, &beta,
-                    p.c.data, plan.c, p.c.data, plan.c, &algorithm.value, workspace,
-                    workspace_bytes, stream);
+                    p.c.data, plan.c, p.c.data, plan.c, &algorithm.value,
+                    workspace + (s.forked ? workspace_bytes : 0), workspace_bytes, s.stream);
 }
 
 // A long sum over few outputs, as in weight gradients, leaves most of the device idle unless it is
@@ -146,7 +146,7 @@ BlasLtAlgorithm BlasLt::Library::fastest(const Plan& plan, Product p, const Cuda
   p.c.data = static_cast<char*>(memory.data()) + a + b;
   if (!p.bias.empty()) plan.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.c.data);
   const int best = fastest_way(s, int(candidates.size()), [&](int way) {
-    return run(plan, p, candidates[size_t(way)], s.stream) == CUBLAS_STATUS_SUCCESS;
+    return run(plan, p, candidates[size_t(way)], s) == CUBLAS_STATUS_SUCCESS;
   });
   return candidates[size_t(std::max(best, 0))];
 }
@@ -154,7 +154,7 @@ BlasLtAlgorithm BlasLt::Library::fastest(const Plan& plan, Product p, const Cuda
 BlasLt::BlasLt() : library_(std::make_unique<Library>()) {
   library_->api.open();
   library_->api.check(library_->api.create(&library_->handle), "starting");
-  library_->workspace = take_memory(workspace_bytes);
+  library_->workspace = static_cast<char*>(take_memory(2 * workspace_bytes));
 }
 BlasLt::~BlasLt() = default;
 
@@ -169,7 +169,7 @@ BlasLt::Plan& BlasLt::plan_of(Cuda::State& s, const Product& p, bool may_measure
   const auto old = library_->plans.find(key);
   if (old != library_->plans.end()) return old->second;
   // A dummy pointer, not read, with the alignment of the bias.
-  const void* anything = static_cast<char*>(library_->workspace) + 16;
+  const void* anything = library_->workspace + 16;
   Plan& plan = library_->plans.try_emplace(key, library_->api, p, anything).first->second;
   const auto given = library_->chosen.find(key);
   if (given != library_->chosen.end()) {
@@ -199,7 +199,7 @@ bool BlasLt::product(Cuda::State& s, const Product& p) {
   const Plan& plan = plan_of(s, p, false);
   if (!plan.found) return false;
   if (!p.bias.empty()) plan.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, epilogue_bias(s, p));
-  library_->api.check(library_->run(plan, p, plan.algorithm, s.stream), "multiplying matrices");
+  library_->api.check(library_->run(plan, p, plan.algorithm, s), "multiplying matrices");
   return true;
 }
 

@@ -10,7 +10,7 @@ namespace tx {
 class BlasLt {
  public:
   // Loads the library that TX_CUBLASLT names, or else the first one found in the usual places, and
-  // allocates the workspace. Not during stream capture. UsageError if none is found.
+  // allocates the workspaces. Not during stream capture. UsageError if none is found.
   BlasLt();
   ~BlasLt();
   BlasLt(const BlasLt&) = delete;

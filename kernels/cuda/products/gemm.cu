@@ -97,6 +97,14 @@ void Cuda::product(const Product& p) {
   cuda::own_product(*state_, sums, tile);
 }
 
+void Cuda::product_aside(const Product& p) {
+  if (state_->profile || !state_->branches) return product(p);
+  join();
+  state_->fork([&] { product(p); });
+}
+
+void Cuda::join() { state_->join(); }
+
 void Cuda::plan_product(const Product& p) {
   const ProductShape s = shape_of(p);
   TX_ASSERT(p.a.dtype != DType::f64);
@@ -105,7 +113,7 @@ void Cuda::plan_product(const Product& p) {
 }
 
 size_t Cuda::scratch_bytes() const {
-  return state_->scratch_bytes + (state_->blas ? BlasLt::workspace_bytes : 0);
+  return state_->scratch_bytes + (state_->blas ? 2 * BlasLt::workspace_bytes : 0);
 }
 
 std::string Cuda::tuning() const { return state_->blas ? state_->blas->algorithms() : ""; }

@@ -2,6 +2,7 @@
 #pragma once
 #include <cuda_runtime.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -67,7 +68,13 @@ struct Cuda::State {
   int shared_bytes_limit = 0;  // maximum of dynamic shared memory per block
   bool wgmma = false;          // large products by wgmma: products/gemm.h
   bool early = false;          // launch_early() does what its name says
+  bool branches = false;       // Cuda::product_aside() does
   cudaStream_t stream = nullptr;
+  bool forked = false;  // within fork()
+  // `work` goes to a branch of the stream, which begins here and ends at join(). It must use
+  // neither scratch() nor staging. Only one branch at a time.
+  void fork(const std::function<void()>& work);
+  void join();
   Staging staging;
   std::unique_ptr<BlasLt> blas;
   std::map<int64_t, cudaGraphExec_t> graphs;  // null: run once, not recorded yet
@@ -92,6 +99,9 @@ struct Cuda::State {
 
  private:
   void* scratch_ = nullptr;
+  cudaStream_t branch_ = nullptr;
+  cudaEvent_t begun_ = nullptr, done_ = nullptr;  // of the branch
+  bool joined_ = true;
   mutable std::set<const void*> allowed_;
 };
 

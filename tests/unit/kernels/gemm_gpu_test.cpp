@@ -156,6 +156,37 @@ BOOST_AUTO_TEST_CASE(in_a_graph) {
   }
 }
 
+// A second one waits for the first, and join() for both: each copy has the result of the product.
+BOOST_AUTO_TEST_CASE(aside_until_joined) {
+  Cuda cuda;
+  const Case t{DType::bf16, DType::f32, 40, 24, 64, true, false, false, false, false, 0, 1};
+  Operands first(t), second(t);
+  Device one(cuda, first), two(cuda, second);
+  const size_t bytes = first.c.bytes().size();
+  const std::unique_ptr<void, std::function<void(void*)>> copies(
+      cuda.allocate(2 * bytes), [&](void* data) { cuda.release(data); });
+  char* copied = static_cast<char*>(copies.get());
+  one.c.upload();
+  cuda.product(one.p);
+  one.c.download();
+  const std::vector<char> want = first.c.bytes();
+  for (int time = 0; time < 3; ++time) {
+    first.dirty(0), second.dirty(0);
+    one.c.upload(), two.c.upload();
+    cuda.replay(7, [&] {
+      cuda.product_aside(one.p);
+      cuda.product_aside(two.p);
+      cuda.copy(copied, one.p.c.data, bytes);
+      cuda.join();
+      cuda.copy(copied + bytes, two.p.c.data, bytes);
+    });
+    std::vector<char> got(2 * bytes);
+    cuda.download(got.data(), copied, got.size());
+    BOOST_TEST((std::equal(want.begin(), want.end(), got.begin())));
+    BOOST_TEST((std::equal(want.begin(), want.end(), got.begin() + long(bytes))));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(no_rows_is_no_work) {
   Cuda cuda;
   Block a(DType::f32, 0, 8), b(DType::f32, 4, 8), c(DType::f32, 0, 4);
