@@ -122,9 +122,11 @@ bool has_bits_of_mma(const Cuda::State& s) {
 }  // namespace
 
 bool use_wgmma(Cuda::State& s, bool on) {
+  s.wgmma = false;
+  if (!on) return false;
   cudaDeviceProp p{};
   check(cudaGetDeviceProperties(&p, s.device), "querying the device");
-  return s.wgmma = on && p.major == 9 && p.minor == 0 && has_bits_of_mma(s);
+  return s.wgmma = p.major == 9 && p.minor == 0 && has_bits_of_mma(s);
 }
 
 }  // namespace cuda
