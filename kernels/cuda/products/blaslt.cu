@@ -48,7 +48,7 @@ size_t bytes_of(const Matrix& m) { return size_t(m.rows * m.stride) * size_of(m.
 struct BlasLt::Library {
   BlasLtApi api;
   cublasLtHandle_t handle = nullptr;
-  char* workspace = nullptr;  // two: one for each branch of a stream
+  char* workspace = nullptr;  // with branches two: the second for product_aside()
   std::map<ProductKey, Plan> plans;
   std::map<ProductKey, BlasLtAlgorithm> chosen;  // by plans, or given to set_algorithms()
 
@@ -151,10 +151,10 @@ BlasLtAlgorithm BlasLt::Library::fastest(const Plan& plan, Product p, const Cuda
   return candidates[size_t(std::max(best, 0))];
 }
 
-BlasLt::BlasLt() : library_(std::make_unique<Library>()) {
+BlasLt::BlasLt(bool branches) : library_(std::make_unique<Library>()) {
   library_->api.open();
   library_->api.check(library_->api.create(&library_->handle), "starting");
-  library_->workspace = static_cast<char*>(take_memory(2 * workspace_bytes));
+  library_->workspace = static_cast<char*>(take_memory((branches ? 2 : 1) * workspace_bytes));
 }
 BlasLt::~BlasLt() = default;
 

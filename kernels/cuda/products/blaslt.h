@@ -10,8 +10,9 @@ namespace tx {
 class BlasLt {
  public:
   // Loads the library that TX_CUBLASLT names, or else the first one found in the usual places, and
-  // allocates the workspaces. Not during stream capture. UsageError if none is found.
-  BlasLt();
+  // allocates a workspace, with `branches` two. Not during stream capture. UsageError if none is
+  // found.
+  explicit BlasLt(bool branches);
   ~BlasLt();
   BlasLt(const BlasLt&) = delete;
   BlasLt& operator=(const BlasLt&) = delete;

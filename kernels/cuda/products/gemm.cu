@@ -77,7 +77,7 @@ void matmul_invariant(Cuda::State& s, Matrix x, Matrix w, Matrix bias, Activatio
 namespace {
 
 BlasLt& blas_of(Cuda::State& s) {
-  if (!s.blas) s.blas = std::make_unique<BlasLt>();
+  if (!s.blas) s.blas = std::make_unique<BlasLt>(s.branches);
   return *s.blas;
 }
 
@@ -113,7 +113,8 @@ void Cuda::plan_product(const Product& p) {
 }
 
 size_t Cuda::scratch_bytes() const {
-  return state_->scratch_bytes + (state_->blas ? 2 * BlasLt::workspace_bytes : 0);
+  const size_t workspaces = state_->blas ? (state_->branches ? 2 : 1) : 0;
+  return state_->scratch_bytes + workspaces * BlasLt::workspace_bytes;
 }
 
 std::string Cuda::tuning() const { return state_->blas ? state_->blas->algorithms() : ""; }
