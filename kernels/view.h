@@ -178,6 +178,13 @@ inline ProductShape shape_of(const Product& p) {
   return {m, n, k};
 }
 
+// y (N,O) = x (N,I) w^T (+ bias) then activation, with weights of prepare(): matmul_invariant().
+struct RowProduct {
+  Matrix x, prepared, bias;
+  Activation activation = Activation::none;  // none or relu
+  Matrix y;
+};
+
 // A bias of scores by distance (T5, Raffel et al., 2020): values[h * buckets + b] is added to the
 // scaled score of head h for query i and key j, where b is bucket[d + reach] for d = j - i, limited
 // to -reach .. reach.
@@ -256,7 +263,14 @@ struct RowLists {
   const int32_t* count = nullptr;
 };
 
-// The arguments of add_norm_backward (interface.inc).
+// The arguments of add_norm and add_norm_backward (interface.inc).
+struct AddNorm {
+  Matrix x, sub;
+  Dropout drop;
+  Matrix gamma, beta;
+  double epsilon = 0;
+  Matrix sum, normed, stats;
+};
 struct AddNormBackward {
   Matrix dnormed, dsum, sum, stats, gamma, dx, dsub, dgamma, dbeta;
   bool add_x = false, add_parameters = false;

@@ -21,14 +21,6 @@ TX_INLINE void add_row(const T* x, const T* sub, const uint16_t* bits, const Dro
 
 bool root_mean_square(const Matrix& beta) { return beta.empty(); }
 
-struct AddNorm {
-  Matrix x, sub;
-  const Dropout& drop;
-  Matrix gamma, beta;
-  double epsilon;
-  Matrix sum, normed, stats;
-};
-
 template <class T, class L>
 TX_INLINE void add_norm_row(const AddNorm& p, int64_t i, const uint16_t* bits) {
   using A = acc_t<T>;
@@ -228,12 +220,15 @@ void norm_heads_back(const HeadNorm& p, Matrix dx, acc_t<T>* partial, int thread
 
 }  // namespace
 
-void Cpu::add_norm(Matrix x, Matrix sub, const Dropout& drop, Matrix gamma, Matrix beta,
-                   double epsilon, Matrix sum, Matrix normed, Matrix stats) {
-  const Timed timed(profile_.get(), "norm", traffic(x, sub, x.empty() ? x : sum, normed));
-  with_type(sub.dtype, [&](auto t) {
-    add_norm_rows<decltype(t)>({x, sub, drop, gamma, beta, epsilon, sum, normed, stats}, threads);
-  });
+void Cpu::add_norm(const AddNorm& p) {
+  const Timed timed(profile_.get(), "norm",
+                    traffic(p.x, p.sub, p.x.empty() ? p.x : p.sum, p.normed));
+  with_type(p.sub.dtype, [&](auto t) { add_norm_rows<decltype(t)>(p, threads); });
+}
+
+void Cpu::add_norm_matmul(const AddNorm& norm, const RowProduct& p) {
+  add_norm(norm);
+  matmul_invariant(p.x, p.prepared, p.bias, p.activation, p.y);
 }
 
 void Cpu::add_norm_backward(const AddNormBackward& p) {

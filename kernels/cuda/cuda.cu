@@ -46,6 +46,7 @@ Cuda::State::State() : device(chosen) {
   cuda::use_wgmma(*this, tried("wgmma"));
   early = tried("early");
   branches = tried("branches");
+  norms = tried("norms");
 }
 
 Cuda::State::~State() {

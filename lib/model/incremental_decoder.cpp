@@ -357,9 +357,12 @@ Matrix IncrementalDecoder::step(std::span<const Row> rows) {
 Tensor IncrementalDecoder::run(Context& context, int64_t rows) {
   target_.rows = rows;
   if (!recurrent()) context.run([&](auto& k) { k.extend_lists(extension_); });
+  context.late_kernels = replays_;
   Tensor hidden = transformer_.decode(context, target_, kv_);
-  return picks_ ? picked_->projection()(context, std::move(hidden))
-                : transformer_.logits(context, std::move(hidden));
+  Tensor logits = picks_ ? picked_->projection()(context, std::move(hidden))
+                         : transformer_.logits(context, std::move(hidden));
+  context.run_late();
+  return logits;
 }
 
 }  // namespace tx

@@ -15,6 +15,14 @@ bool fits(const Norm& norm, const Tensor& x) {
   return norm.gamma.value.cols == x.cols() && (!norm.beta || norm.beta.value.cols == x.cols());
 }
 
+AddNorm norm_of(const Norm& norm, const Tensor& sub, const Tensor& normed, const Tensor& stats) {
+  AddNorm p;
+  p.sub = sub.value();
+  p.gamma = norm.gamma.value, p.beta = norm.beta.value, p.epsilon = norm.epsilon;
+  p.normed = normed.value(), p.stats = stats.value();
+  return p;
+}
+
 void norm_backward(Context& context, Tensor& x, Tensor* sub, const Normed& out, const Tensor& stats,
                    const Norm& norm, const Dropout& drop) {
   if (!out.normed.has_gradient() && !out.sum.has_gradient()) return;
@@ -71,10 +79,9 @@ Normed add_norm(Context& context, Tensor x, Tensor sub, const Dropout& drop, con
   }
   Normed out{context.make(x.rows(), x.cols()), context.make(x.rows(), x.cols())};
   Tensor stats = context.make(x.rows(), 2, context.statistics_dtype());
-  context.run([&](auto& k) {
-    k.add_norm(x.value(), sub.value(), drop, norm.gamma.value, norm.beta.value, norm.epsilon,
-               out.sum.value(), out.normed.value(), stats.value());
-  });
+  AddNorm p = norm_of(norm, sub, out.normed, stats);
+  p.x = x.value(), p.drop = drop, p.sum = out.sum.value();
+  context.run_late({p, {}, out.normed, {x, sub, out.sum, stats}});
   context.on_backward([&context, x, sub, out, stats, norm, drop]() mutable {
     norm_backward(context, x, &sub, out, stats, norm, drop);
   });
@@ -86,10 +93,7 @@ Tensor layer_norm(Context& context, Tensor x, const Norm& norm) {
   if (!norm.gamma) return x;
   Tensor normed = context.make(x.rows(), x.cols());
   Tensor stats = context.make(x.rows(), 2, context.statistics_dtype());
-  context.run([&](auto& k) {
-    k.add_norm(Matrix{}, x.value(), Dropout{}, norm.gamma.value, norm.beta.value, norm.epsilon,
-               Matrix{}, normed.value(), stats.value());
-  });
+  context.run_late({norm_of(norm, x, normed, stats), {}, normed, {x, stats}});
   context.on_backward([&context, x, normed, stats, norm]() mutable {
     norm_backward(context, x, nullptr, {x, normed}, stats, norm, {});
   });

@@ -1,5 +1,7 @@
 // y = x w^T + b. Kept: x. dx = dy w, dw = dy^T x, db = column sums of dy. If the inputs are divided
 // among ranks, the ranks' y are summed, and only rank 0 adds the bias.
+#include <utility>
+
 #include "lib/ops/products.h"
 
 namespace tx {
@@ -8,10 +10,11 @@ void forward_product(Context& context, const Tensor& x, const Parameter& w, cons
                      Activation activation, const Tensor& y) {
   if (w.observer) context.run([&](auto&) { (*w.observer)(x.value()); });
   if (w.value.prepared) {
-    context.run([&](auto& k) {
-      k.matmul_invariant(x.value(), w.value, bias.value, activation, y.value());
-    });
-    return;
+    Context::Late late = context.take_late(x);
+    if (late.product) context.run_late(std::exchange(late, {}));
+    late.product = {x.value(), w.value, bias.value, activation, y.value()};
+    late.of_product = x, late.result = y;
+    return context.run_late(std::move(late));
   }
   Product p;
   p.a = x.value();

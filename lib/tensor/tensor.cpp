@@ -1,5 +1,7 @@
 #include "lib/tensor/tensor.h"
 
+#include <utility>
+
 namespace tx {
 
 Tensor Context::make(int64_t rows, int64_t cols, DType dtype) {
@@ -19,7 +21,30 @@ Tensor Context::same(const Tensor& t) {
   return other;
 }
 
+void Context::run_late(Late late) {
+  run_late();
+  late_ = std::move(late);
+  if (!late_kernels) run_late();
+}
+
+void Context::run_late() {
+  const Late late = std::exchange(late_, {});
+  if (arena_.counting()) return;
+  const std::optional<RowProduct>& p = late.product;
+  if (late.norm && p)
+    backend_->add_norm_matmul(*late.norm, *p);
+  else if (late.norm)
+    backend_->add_norm(*late.norm);
+  else if (p)
+    backend_->matmul_invariant(p->x, p->prepared, p->bias, p->activation, p->y);
+}
+
+Context::Late Context::take_late(const Tensor& x) {
+  return late_.result.node_ == x.node_ ? std::exchange(late_, {}) : Late{};
+}
+
 void Context::product(const Product& p) {
+  run_late();
   arena_.counting() ? backend_->plan_product(p) : backend_->product(p);
 }
 

@@ -20,8 +20,10 @@
 //
 // d_v, the width of a head's values, is K unless V stands after H or G, as in (N,HV).
 #pragma once
+#include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "kernels/backend.h"
@@ -94,8 +96,23 @@ class Context {
   // f(kernels) on the backend; does nothing on a counting arena.
   template <class F>
   void run(F&& f) {
+    run_late();
     if (!arena_.counting()) std::forward<F>(f)(*backend_);
   }
+  // A norm, a product, or a norm and the product of its result, with the tensors that they use.
+  struct Late {
+    std::optional<AddNorm> norm;
+    std::optional<RowProduct> product;
+    Tensor result;  // of the last one
+    std::array<Tensor, 4> of_norm;
+    Tensor of_product{};
+  };
+  // Runs it; with late_kernels only before the next kernel, unless that takes it.
+  void run_late(Late late);
+  void run_late();  // what has not run yet
+  // What has yet to compute x, for the caller to run, or nothing.
+  Late take_late(const Tensor& x);
+  bool late_kernels = false;  // for inference, which calls run_late() before it uses results
   void product(const Product& p);  // on a counting arena it is only planned
   // The same, but on a GPU concurrent with what follows until join(), or until the next one, which
   // waits for it. `operands` keep the memory that it reads.
@@ -127,6 +144,7 @@ class Context {
   Backend& backend_;
   Arena& arena_;
   DType dtype_;
+  Late late_;
   struct Gradient {
     Matrix value;
     std::shared_ptr<Memory> memory;

@@ -88,12 +88,13 @@ class Bench : tx_test::Measure {
     moved("embed", 2 * pass, [&] { cuda.embed(words, {}, table, 22.6, positions, drop_, x); });
     moved("embed_backward", pass * 5,
           [&] { cuda.embed_backward(words, nullptr, {}, x, 22.6, drop_, dtable, {}); });
-    moved("add_norm", 4 * pass,
-          [&] { cuda.add_norm(x, y, drop_, gamma, beta, 1e-6, z, u, stats); });
+    moved("add_norm", 4 * pass, [&] {
+      cuda.add_norm({x, y, drop_, gamma, beta, 1e-6, z, u, stats});
+    });
     tx::AddNormBackward b;
     b.dnormed = x, b.sum = z, b.stats = stats, b.gamma = gamma, b.dx = y, b.dsub = u;
     b.dgamma = gamma, b.dbeta = beta, b.add_x = true, b.drop = drop_;
-    cuda.add_norm(x, y, drop_, gamma, beta, 1e-6, z, u, stats);
+    cuda.add_norm({x, y, drop_, gamma, beta, 1e-6, z, u, stats});
     moved("add_norm_backward", 5 * pass, [&] { cuda.add_norm_backward(b); });
     moved("activate (relu, dropout)", 2 * size(wide),
           [&] { cuda.activate(wide, tx::Activation::relu, drop_, wider); });

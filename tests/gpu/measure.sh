@@ -22,8 +22,8 @@
 # line; figures.tsv; summary.txt, the figures beside earlier ones and predictions.
 # AB=PATH         a second libtx-cuda.so, or the directory of a second build: train, decode and kernels
 #                 run alternately with both, a and b
-# TRY="branches early wgmma"  words of TX_CUDA_TRY, off until a GPU has shown them, with each of which
-#                 those parts run, too, that it concerns
+# TRY="branches early early,norms wgmma"  values of TX_CUDA_TRY, whose words are off
+#                 until a GPU has shown them, with each of which those parts run, too, that it concerns
 # TX_SECONDS=570  limit of all; TX_PATIENCE=1 multiplies the others
 # PYTHON=python3  an interpreter with torch, ctranslate2; wheels in ROOT/wheels are installed for it
 # DRY=1           the same commands with tiny sizes, on the CPU if there is no GPU
@@ -71,7 +71,7 @@ builds=a
 # with WORD...: the builds, and those of WORD that are in TRY.
 with() {
   words=$builds
-  for word in ${TRY-branches early wgmma}; do
+  for word in ${TRY-branches early early,norms wgmma}; do
     case " $* " in *" $word "*) words="$words $word" ;; esac
   done
   echo "$words"
@@ -166,9 +166,10 @@ do_train() {
 
 do_decode() {
   for _ in $rounds; do
-    for build in $(with early wgmma); do
+    for build in $(with early early,norms wgmma); do
+      case $build in *norms*) few=${sentences%%,*} ;; *) few=$sentences ;; esac
       part 40 "decoding, $size, bf16, beam 4, $length tokens, build $build" sh on.sh "$build" \
-        decode_bench $size $precision $sentences 1 4 $length "$words" $runs $device 0 1,2 || continue
+        decode_bench $size $precision "$few" 1 4 $length "$words" $runs $device 0 1,2 || continue
       figures_of_decoding "$build" < last
     done
   done

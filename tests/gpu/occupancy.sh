@@ -89,12 +89,15 @@ for file in $files; do cuobjdump --dump-resource-usage "$file" 2>&1; done | $dem
     else if (name ~ /^backward</) line("", 128, 4 * 64 * (part[2] + 8) * 2 + 2 * 64 * 40 * 2 + 1024)
     else if (name ~ /tensor_kernel</) {
       split(tensors[part[3] + 1], t, "x")
-      groups = part[6]  # tiles with more than one are for the GPUs on which they fit
+      groups = part[6]  # what has more than one is for the GPUs on which it fits
       threads = groups * t[1] / part[4] * t[2] / part[5] * 32
       line(t[1] " x " t[2], threads, (groups > 1 ? groups * 4 : t[3]) * (t[1] + t[2]) * 128 + \
         (groups > 1 ? threads * part[4] * part[5] / 8 : 0))
     } else if (name ~ /wgmma_kernel</) line("128 x 128", 256, 6 * 256 * 128 + 1024)
-    else if (name ~ /plain_kernel</) {
+    else if (name ~ /norm_kernel</) {
+      groups = 2
+      line("", 256, part[2] * (8192 + 16384 + 2048))
+    } else if (name ~ /plain_kernel</) {
       split(plains[part[3] + 1], t, "x")
       line(t[1] " x " t[2], t[1] / part[4] * t[2] / part[5], 0)
     } else if (name ~ /best_of_rows|log_softmax_rows|loss_rows/) vocabularies()

@@ -59,17 +59,24 @@ void own_product(const Cuda::State& s, const Sums& p, int tile) {
   plain_product(s, p, tile);
 }
 
-void matmul_invariant(Cuda::State& s, Matrix x, Matrix w, Matrix bias, Activation activation,
-                      Matrix y, int tile) {
+namespace {
+
+Sums sums_of_rows(Matrix x, Matrix w, Matrix bias, Activation activation, Matrix y) {
   TX_ASSERT(w.prepared && x.dtype == w.dtype && x.cols == w.cols);
   TX_ASSERT(y.rows == x.rows && y.cols == w.rows && x.cols <= x.stride && y.cols <= y.stride);
   TX_ASSERT(activation == Activation::none || activation == Activation::relu);
   TX_ASSERT(y.dtype == DType::f32 || y.dtype == DType::bf16);
   TX_ASSERT(bias.empty() || (bias.cols == y.cols && bias.dtype == DType::f32));
-  const Sums sums{
-      x.dtype, {x.data, x.rows, x.stride, 1},        {w.data, w.rows, w.stride, 1},  x.cols,
-      y,       static_cast<const float*>(bias.data), activation == Activation::relu, false,
-      true};
+  return {x.dtype, {x.data, x.rows, x.stride, 1},        {w.data, w.rows, w.stride, 1},  x.cols,
+          y,       static_cast<const float*>(bias.data), activation == Activation::relu, false,
+          true};
+}
+
+}  // namespace
+
+void matmul_invariant(Cuda::State& s, Matrix x, Matrix w, Matrix bias, Activation activation,
+                      Matrix y, int tile) {
+  const Sums sums = sums_of_rows(x, w, bias, activation, y);
   if (tile == best) tile = best_tile(x.dtype, x.rows, w.rows, s.processors, s.shared_bytes_limit);
   own_product(s, sums, tile);
 }
@@ -194,6 +201,16 @@ void Cuda::matmul_invariant(Matrix x, Matrix prepared, Matrix bias, Activation a
                      2.0 * double(x.rows) * double(x.cols) * double(prepared.rows)});
   prepared.data = const_cast<void*>(prepared.prepared);
   cuda::matmul_invariant(*state_, x, prepared, bias, activation, y, cuda::best);
+}
+
+void Cuda::add_norm_matmul(const AddNorm& norm, const RowProduct& p) {
+  Matrix w = p.prepared;
+  w.data = const_cast<void*>(w.prepared);
+  if (!state_->profile &&
+      cuda::norm_product(*state_, norm, cuda::sums_of_rows(p.x, w, p.bias, p.activation, p.y)))
+    return;
+  add_norm(norm);
+  matmul_invariant(p.x, p.prepared, p.bias, p.activation, p.y);
 }
 
 }  // namespace tx

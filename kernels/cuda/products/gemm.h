@@ -3,6 +3,7 @@
 //   blaslt.cu     cuBLASLt: the products of training
 //   gemm_bf16.cu  our own in bf16 on tensor cores: inference, and what cuBLASLt does not support
 //   gemm_wgmma.cu the same for many rows on Hopper
+//   gemm_norm.cu  the same for few rows, after add_norm()
 //   gemm_f32.cu   the same in f32
 #pragma once
 #include "kernels/cuda/products/tiles.h"
@@ -56,6 +57,9 @@ inline bool packed_operands(const Sums& p) {
 }
 
 void wgmma_product(const Cuda::State& s, const Sums& p);  // wide_output()
+
+// Launches add_norm(norm) and p, whose a is norm.normed, as one kernel, if there is one for them.
+bool norm_product(const Cuda::State& s, const AddNorm& norm, const Sums& p);
 
 // The epilogue of a sum: what is added to it and where it is stored.
 struct Finish {

@@ -52,32 +52,6 @@ class Elements {
   int64_t first_;
 };
 
-// One slice: the warp's fragments from row `a_row` of a and `b_row` of b on.
-template <class T>
-TX_DEVICE void multiply(const unsigned char* a, const unsigned char* b, int a_row, int b_row,
-                        Fragments<T>& sums) {
-  const int lane = int(threadIdx.x) % warp_size;
-#pragma unroll
-  for (int k = 0; k < kStep / 16; k++) {
-    uint32_t left[T::m][4];
-#pragma unroll
-    for (int i = 0; i < T::m; i++)
-      ldmatrix_x4(left[i], a + chunk_at(a_row + i * 16 + lane % 16, 2 * k + lane / 16));
-#pragma unroll
-    for (int j = 0; j < T::n; j += 2) {  // two fragments of b at once
-      uint32_t right[4];
-      ldmatrix_x4(right,
-                  b + chunk_at(b_row + j * 8 + lane % 8 + lane / 16 * 8, 2 * k + lane / 8 % 2));
-      const uint32_t even[2] = {right[0], right[1]}, odd[2] = {right[2], right[3]};
-#pragma unroll
-      for (int i = 0; i < T::m; i++) {
-        mma_bf16(sums[i][j], left[i], even);
-        mma_bf16(sums[i][j + 1], left[i], odd);
-      }
-    }
-  }
-}
-
 template <class T>
 TX_DEVICE void finish_any(const Finish& f, int64_t row, int64_t col, const Fragments<T>& sums) {
   const int lane = int(threadIdx.x) % warp_size;
@@ -91,26 +65,6 @@ TX_DEVICE void finish_any(const Finish& f, int64_t row, int64_t col, const Fragm
       finish_columns(f, r, c, upper);
       finish_columns(f, r + 8, c, lower);
     }
-  }
-}
-
-// The parts of a round, one of each group, of which `count` exist, are added in the first group.
-template <class T>
-TX_DEVICE void add_round(int count, const Fragments<T>& part, float* shared, Fragments<T>& total) {
-  const int group = int(threadIdx.x) / T::group;
-  float* own = shared + threadIdx.x;  // element e at e * T::threads
-  if (group > 0) {
-#pragma unroll
-    for (int e = 0; e < T::m * T::n * 4; e++)
-      own[e * T::threads] = part[e / 4 / T::n][e / 4 % T::n][e % 4];
-  }
-  __syncthreads();
-  if (group > 0) return;  // who writes again only after the barriers of the next round
-  add_part<T>(part, total);
-  for (int g = 1; g < count; g++) {
-#pragma unroll
-    for (int e = 0; e < T::m * T::n * 4; e++)
-      total[e / 4 / T::n][e / 4 % T::n][e % 4] += own[e * T::threads + g * T::group];
   }
 }
 

@@ -69,6 +69,7 @@ struct Cuda::State {
   bool wgmma = false;          // large products by wgmma: products/gemm.h
   bool early = false;          // launch_early() does what its name says
   bool branches = false;       // Cuda::product_aside() does
+  bool norms = false;          // Cuda::add_norm_matmul() is one kernel
   cudaStream_t stream = nullptr;
   bool forked = false;  // within fork()
   // `work` goes to a branch of the stream, which begins here and ends at join(). It must use

@@ -109,7 +109,7 @@ double objective(const Problem& p, const Results& operands, const Dense& u, cons
   const Matrix sum = run.output(p.rows, p.width, DType::f64);
   const Matrix normed = run.output(p.rows, p.width, DType::f64);
   const tx::Dropout drop = run.dropout(p.drop);
-  run.call([&](auto& b) { b.add_norm(m[0], m[1], drop, m[2], m[3], 1e-6, sum, normed, {}); });
+  run.call([&](auto& b) { b.add_norm({m[0], m[1], drop, m[2], m[3], 1e-6, sum, normed, {}}); });
   const Dense y = run.read(normed), s = run.read(sum);
   double value = 0;
   for (size_t i = 0; i < y.data.size(); ++i) value += u.data[i] * y.data[i] + v.data[i] * s.data[i];

@@ -26,21 +26,28 @@ struct Problem {
         beta(random_dense(1, d, sum_type(t), 4)) {}
 };
 
+struct Blocks {
+  tx::AddNorm p;
+  Blocks(Run& run, const Problem& from, bool stats = true) {
+    const DType t = from.t, full = sum_type(t);
+    if (from.residual) p.x = run.input(from.x, t), p.sum = run.output(from.rows, from.width, t);
+    p.sub = run.input(from.sub, t);
+    p.gamma = run.input(from.gamma, full);
+    if (!from.rms) p.beta = run.input(from.beta, full);
+    p.epsilon = from.epsilon, p.drop = run.dropout(from.drop);
+    p.normed = run.output(from.rows, from.width, t);
+    if (stats) p.stats = run.output(from.rows, 2, full);
+  }
+};
+
 // What add_norm keeps: normed, stats and, with a residual, the sum.
 Results run_problem(const Problem& p) {
   return run_layouts([&](Run& run) {
-    const Matrix x = p.residual ? run.input(p.x, p.t) : Matrix{}, sub = run.input(p.sub, p.t);
-    const Matrix gamma = run.input(p.gamma, sum_type(p.t));
-    const Matrix beta = p.rms ? Matrix{} : run.input(p.beta, sum_type(p.t));
-    const Matrix sum = p.residual ? run.output(p.rows, p.width, p.t) : Matrix{};
-    const Matrix normed = run.output(p.rows, p.width, p.t);
-    const Matrix stats = run.output(p.rows, 2, sum_type(p.t));
-    const tx::Dropout drop = run.dropout(p.drop);
-    run.call(
-        [&](auto& b) { b.add_norm(x, sub, drop, gamma, beta, p.epsilon, sum, normed, stats); });
-    run.keep(normed);
-    run.keep(stats);
-    if (p.residual) run.keep(sum);
+    const Blocks blocks(run, p);
+    run.call([&](auto& b) { b.add_norm(blocks.p); });
+    run.keep(blocks.p.normed);
+    run.keep(blocks.p.stats);
+    if (p.residual) run.keep(blocks.p.sum);
   });
 }
 
@@ -98,16 +105,11 @@ BOOST_AUTO_TEST_CASE(table) {
 
 BOOST_AUTO_TEST_CASE(without_statistics) {
   const Problem p(DType::f32, 3, 63, false, 0);
-  const Results with = run_problem(p),
-                without = run_layouts([&](Run&run) {
-                  const Matrix normed = run.output(p.rows, p.width, p.t),
-                               sub = run.input(p.sub, p.t);
-                  const Matrix gamma = run.input(p.gamma, p.t), beta = run.input(p.beta, p.t);
-                  run.call([&](auto& b) {
-                    b.add_norm({}, sub, {}, gamma, beta, p.epsilon, {}, normed, {});
-                  });
-                  run.keep(normed);
-                });
+  const Results with = run_problem(p), without = run_layouts([&](Run&run) {
+                                         const Blocks blocks(run, p, false);
+                                         run.call([&](auto& b) { b.add_norm(blocks.p); });
+                                         run.keep(blocks.p.normed);
+                                       });
   BOOST_TEST(same_bits(with[0], without[0]));
 }
 
@@ -172,11 +174,60 @@ BOOST_AUTO_TEST_CASE(rows_do_not_depend_on_other_rows) {
         const Matrix gamma = run.input(p.gamma, sum_type(t)), beta = run.input(p.beta, sum_type(t));
         const Matrix sum = run.output(count, width, t), normed = run.output(count, width, t);
         const tx::Dropout drop = run.dropout(p.drop.slice(first, count));
-        run.call(
-            [&](auto& b) { b.add_norm(x, sub, drop, gamma, beta, p.epsilon, sum, normed, {}); });
+        run.call([&](auto& b) {
+          b.add_norm({x, sub, drop, gamma, beta, p.epsilon, sum, normed, {}});
+        });
         run.keep(normed);
       });
     }
+}
+
+// For few rows of bf16 a GPU may compute both by one kernel.
+BOOST_AUTO_TEST_CASE(a_product_after_a_norm_has_the_bits_of_both_kernels) {
+  struct Shape {
+    int64_t rows, width, outputs;
+  };
+  for (const DType t : dtypes())
+    for (const Shape s : {Shape{1, 64, 8},
+                          {3, 256, 40},
+                          {8, 320, 72},
+                          {16, 512, 104},
+                          {5, 1024, 32},
+                          {17, 64, 24},
+                          {2, 72, 16},
+                          {4, 1088, 8}})
+      for (const int form : {0, 1, 2, 3}) {
+        Problem p(t, s.rows, s.width, form != 1, 0);
+        p.rms = form == 2;
+        const Dense weights = random_dense(s.outputs, s.width, t, 5);
+        const Dense biases = random_dense(1, s.outputs, sum_type(t), 6);
+        const DType to = form == 3 ? t : sum_type(t);
+        const auto both = [&](bool by_one) {
+          return run_layouts([&](Run& run) {
+            const Blocks blocks(run, p);
+            const Matrix w = run.input(weights, t), bias = run.input(biases, sum_type(t));
+            const Matrix y = run.output(s.rows, s.outputs, to);
+            const tx::Activation f = form == 3 ? tx::Activation::relu : tx::Activation::none;
+            run.call([&](auto& b) {
+              Matrix prepared = b.prepare(w);
+              if (by_one) {
+                b.add_norm_matmul(blocks.p, {blocks.p.normed, prepared, bias, f, y});
+              } else {
+                b.add_norm(blocks.p);
+                b.matmul_invariant(blocks.p.normed, prepared, bias, f, y);
+              }
+              b.release_prepared(prepared);
+            });
+            run.keep(y);
+            run.keep(blocks.p.normed);
+            if (p.residual) run.keep(blocks.p.sum);
+          });
+        };
+        const Results one = both(true), two = both(false);
+        for (size_t i = 0; i < two.size(); ++i)
+          BOOST_TEST(same_bits(one[i], two[i]),
+                     "result " << i << ", " << name_of(t) << ", " << s.rows << " x " << s.width);
+      }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,6 +2,7 @@
 // the emulator (tests/emulator) also what the host calls in a step.
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -49,6 +50,7 @@ std::string text_of(const Calls& calls) {
 
 ModelConfig config_of(const char* norm) {
   ModelConfig config = tx_test::small_config(norm);
+  config.d_model = 128, config.heads = config.kv_heads = 2, config.d_k = config.d_v = 64;
   config.set_vocabularies(words);
   config.resolve();
   return config;

@@ -1,0 +1,29 @@
+// Normalised rows in shared memory, as the left side of a product: for few rows, whose norm every
+// block repeats instead of waiting for another kernel.
+#pragma once
+#include "kernels/cuda/products/tensor.h"
+#include "kernels/cuda/rows/norm_row.h"
+
+namespace tx::cuda {
+
+// add_norm() of rows first .. first + count - 1 of up to 256 * octets columns, by `warps` warps,
+// into slices of `rows` rows each. If `keep`, also stores what add_norm() does.
+template <int octets, int rows, int warps>
+TX_DEVICE void norm_slices(const AddNorm& p, int first, int count, bool keep, unsigned char* to) {
+  const int warp = int(threadIdx.x) / warp_size, lane = int(threadIdx.x) % warp_size;
+  for (int i = warp; i < count; i += warps)
+    norm_row<bf16, octets, warp_size, true>(
+        p, first + i, lane, nullptr, keep, [&](int64_t column, int, const Octet<bf16>& normed) {
+          const int slice = int(column) / kStep, chunk = int(column) % kStep / 8;
+          const uint4 pack = {normed.word[0], normed.word[1], normed.word[2], normed.word[3]};
+          *reinterpret_cast<uint4*>(to + slice * rows * row_bytes + chunk_at(i, chunk)) = pack;
+          if (keep) write_octet(row_of<bf16>(p.normed, first + i) + column, octet, true, normed);
+        });
+}
+
+// Whether norm_slices() can compute it, for K whole slices.
+inline bool fits_slices(const AddNorm& p, int64_t k) {
+  return k % kStep == 0 && k <= 1024 && all_packed(p.x, p.sub, p.gamma, p.beta, p.sum, p.normed);
+}
+
+}  // namespace tx::cuda
