@@ -47,6 +47,7 @@ Cuda::State::State() : device(chosen) {
   early = tried("early");
   branches = tried("branches");
   norms = tried("norms");
+  heads = tried("heads");
 }
 
 Cuda::State::~State() {

@@ -45,15 +45,18 @@ void PackedKeysValues::finished(bool cross, int layer, const Tensor& heads,
   if (probe_) probe_({cross ? "cross" : kind_, layer, nullptr, &heads, &output});
 }
 
-Tensor CachedKeysValues::attend(Context& context, CachedAttention p, const Tensor& q,
-                                const Block& kv) const {
-  Tensor out = context.make(q.rows(), shape.outputs());
+template <class Place>
+Tensor CachedKeysValues::attend(Context& context, const Tensor& x, const Place& place) const {
+  Tensor out = context.make(x.rows(), shape.outputs());
+  const Context::Late late = context.take_late(x);
   context.run([&](auto& k) {  // a dry run has no cache yet
-    p.q = q.value().columns(0, p.queries());
-    p.k = kv.rows.columns(kv.column, p.keys());
-    p.v = kv.rows.columns(kv.column + p.keys(), p.values());
+    CachedAttention p = place();
+    p.q = x.value().columns(0, p.queries());
     p.o = out.value();
-    k.attention_cached(p);
+    if (late.product)
+      k.attention_projected(late.norm.value_or(AddNorm{}), *late.product, p);
+    else
+      k.attention_cached(p);
   });
   return out;
 }
@@ -61,15 +64,16 @@ Tensor CachedKeysValues::attend(Context& context, CachedAttention p, const Tenso
 Tensor CachedKeysValues::self_attention(Context& context, int layer, Tensor qkv,
                                         const Dropout& drop) const {
   TX_ASSERT(drop.threshold == 0);
-  CachedAttention rows = self_rows;
-  rows.shape() = shape;
-  Block earlier{{}, 0};
-  context.run([&](auto&) {
-    earlier.rows = cache.slice(layer * cache_rows, cache_rows);
-    rows.own_k = qkv.value().columns(shape.queries(), shape.keys());
-    rows.own_v = qkv.value().columns(shape.queries() + shape.keys(), shape.values());
+  return attend(context, qkv, [&] {
+    CachedAttention p = self_rows;
+    p.shape() = shape;
+    const Matrix rows = cache.slice(layer * cache_rows, cache_rows), own = qkv.value();
+    p.k = rows.columns(0, p.keys());
+    p.v = rows.columns(p.keys(), p.values());
+    p.own_k = own.columns(p.queries(), p.keys());
+    p.own_v = own.columns(p.queries() + p.keys(), p.values());
+    return p;
   });
-  return attend(context, rows, qkv, earlier);
 }
 
 Tensor CachedKeysValues::recurrence(Context& context, int layer, Tensor x,
@@ -89,9 +93,14 @@ Tensor CachedKeysValues::recurrence(Context& context, int layer, Tensor x,
 Tensor CachedKeysValues::cross_attention(Context& context, int layer, Tensor q,
                                          const Dropout& drop) const {
   TX_ASSERT(drop.threshold == 0);
-  CachedAttention rows = cross_rows;
-  rows.shape() = shape.of_all_keys();
-  return attend(context, rows, q, {cross, layer * shape.width()});
+  return attend(context, q, [&] {
+    CachedAttention p = cross_rows;
+    p.shape() = shape.of_all_keys();
+    const int64_t column = layer * shape.width();
+    p.k = cross.columns(column, p.keys());
+    p.v = cross.columns(column + p.keys(), p.values());
+    return p;
+  });
 }
 
 }  // namespace tx

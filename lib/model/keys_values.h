@@ -97,13 +97,9 @@ class CachedKeysValues : public KeysValues {
   Tensor cross_attention(Context& context, int layer, Tensor q, const Dropout& drop) const override;
 
  private:
-  // Keys of a layer, then values: the columns of `rows` from `column` on.
-  struct Block {
-    Matrix rows;
-    int64_t column;
-  };
-  // q: its first HK columns are the queries.
-  Tensor attend(Context& context, CachedAttention p, const Tensor& q, const Block& kv) const;
+  // x: its first HK columns are the queries. place(): the kernel's other arguments.
+  template <class Place>
+  Tensor attend(Context& context, const Tensor& x, const Place& place) const;
 };
 
 // All tokens of prompts in one pass: reads the rows' own keys and values and fills the cache.

@@ -22,7 +22,7 @@
 # line; figures.tsv; summary.txt, the figures beside earlier ones and predictions.
 # AB=PATH         a second libtx-cuda.so, or the directory of a second build: train, decode and kernels
 #                 run alternately with both, a and b
-# TRY="branches early early,norms wgmma"  values of TX_CUDA_TRY, whose words are off
+# TRY="branches early early,norms early,norms,heads wgmma"  values of TX_CUDA_TRY, whose words are off
 #                 until a GPU has shown them, with each of which those parts run, too, that it concerns
 # TX_SECONDS=570  limit of all; TX_PATIENCE=1 multiplies the others
 # PYTHON=python3  an interpreter with torch, ctranslate2; wheels in ROOT/wheels are installed for it
@@ -71,7 +71,7 @@ builds=a
 # with WORD...: the builds, and those of WORD that are in TRY.
 with() {
   words=$builds
-  for word in ${TRY-branches early early,norms wgmma}; do
+  for word in ${TRY-branches early early,norms early,norms,heads wgmma}; do
     case " $* " in *" $word "*) words="$words $word" ;; esac
   done
   echo "$words"
@@ -166,7 +166,7 @@ do_train() {
 
 do_decode() {
   for _ in $rounds; do
-    for build in $(with early early,norms wgmma); do
+    for build in $(with early early,norms early,norms,heads wgmma); do
       case $build in *norms*) few=${sentences%%,*} ;; *) few=$sentences ;; esac
       part 40 "decoding, $size, bf16, beam 4, $length tokens, build $build" sh on.sh "$build" \
         decode_bench $size $precision "$few" 1 4 $length "$words" $runs $device 0 1,2 || continue

@@ -31,13 +31,13 @@ summary() {
       return x[int((n + 1) / 2)]
     }
     BEGIN {
-      n = split("branches early early,norms wgmma", tried, " ")
+      n = split("branches early early,norms early,norms,heads wgmma", tried, " ")
       known("train base", "1824000", "2170000: 23.0 ms; 22.2 with branches")
       known("train big", "728000", "832000: 60.1 ms; 58.6 with branches")
-      known("decode 1 sentences, 1 workers", "2392", "3200: 310 us a step; 4100 with early")
+      known("decode 1 sentences, 1 workers", "2392", "3200: 310 us a step; 4100 with early, 5500 with norms and heads")
       known("decode 32 sentences, 1 workers", "61200", "100000 with early")
       known("decode 1024 sentences, 2 workers", "313800", "600000 with wgmma")
-      known("step of 4 rows", "418 us with search", "300 us; 240 with early, 210 with norms")
+      known("step of 4 rows", "418 us with search", "300 us; 240 with early, 210 with norms, 180 with heads")
       known("step of 128 rows", "520 us with search", "420 us; 340 with early")
       known("step of 4096 rows", "3260 us with search", "1600 us; 900 with wgmma")
       known("attention_cached, 4096 rows, 15 keys by a list", "", "2/3 of 1901c39b: 24 instead of 16 warps")

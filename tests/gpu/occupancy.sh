@@ -97,6 +97,9 @@ for file in $files; do cuobjdump --dump-resource-usage "$file" 2>&1; done | $dem
     else if (name ~ /norm_kernel</) {
       groups = 2
       line("", 256, part[2] * (8192 + 16384 + 2048))
+    } else if (name ~ /_projected</) {
+      groups = 2
+      line("", 128, part[3] * (512 + 65536) + part[4] * 2048)
     } else if (name ~ /plain_kernel</) {
       split(plains[part[3] + 1], t, "x")
       line(t[1] " x " t[2], t[1] / part[4] * t[2] / part[5], 0)

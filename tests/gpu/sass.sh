@@ -72,7 +72,7 @@ while read -r arch name registers stack shared hmma ldsm ldgsts stl ldl st16 st2
     status=1
   fi
   case $name in
-    *13tensor_kernel* | *12wgmma_kernel* | *11norm_kernel* | *10cross_rows* | \
+    *13tensor_kernel* | *12wgmma_kernel* | *11norm_kernel* | *10cross_rows* | *_projectedI* | \
       *7forwardILi* | *8backwardILi*)
       echo x >> "$work/tiles"
       if [ "$hmma" -eq 0 ]; then
@@ -93,7 +93,7 @@ while read -r arch name registers stack shared hmma ldsm ldgsts stl ldl st16 st2
     *15sum_pass_kernel*4ReadI*) ;; # column sums of what it only reads
     *add_norm_rowsI*Lb0E* | *norm_backward_rowsI*Lb0E*) ;; # rows that cannot be packed
     *pass_kernelI* | *add_norm_rowsI* | *add_norm_wideI* | *norm_backward_*I* | *10add_chunksI* | \
-      *11attend_rowsI*Lb1E* | *10cross_rowsILb1E*)
+      *11attend_rowsI*Lb1E* | *10cross_rowsILb1E* | *_projectedI*)
       echo x >> "$work/packs"
       if [ "$st16" -eq 0 ]; then
         echo "FAILED: $short has no store of 16 bytes on $arch" >&2

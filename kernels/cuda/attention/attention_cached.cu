@@ -8,7 +8,7 @@
 // value of a row are read from the input and also stored in the cache.
 #include <limits>
 
-#include "kernels/cuda/attention/attention_cached.h"
+#include "kernels/cuda/attention/attention_projected.h"
 #include "kernels/cuda/runtime/profile.h"
 
 namespace tx {
@@ -179,6 +179,31 @@ __global__ void __launch_bounds__(warps* warp_size, rows* parts > 4             
   }
 }
 
+// A row with few keys has a warp; then all warps take the others in turn.
+template <class T>
+__global__ void __launch_bounds__(warps* warp_size)
+    attend_projected(const Projection from, CachedAttention p) {
+  __shared__ Combined<1> combined;
+  unsigned char* shared = dynamic_shared<unsigned char>();
+  Share w;
+  w.head = w.kv_head = int(blockIdx.y), w.here = 1;
+  const int first = int(blockIdx.x) * T::rows, count = min(T::rows, int(p.o.rows) - first);
+  project<T>(from, w.head, first, count, shared);
+  p.q = section_of<T>(from, 0, w.head, first, shared);
+  p.own_k = section_of<T>(from, 1, w.head, first, shared);
+  p.own_v = section_of<T>(from, 2, w.head, first, shared);
+  w.slope = slope_of(p, w.head);
+  const auto take = [&](int row, bool alone) {
+    w.row = row;
+    w.keys = keys_of(p, row);
+    if (w.alone() != alone) return;
+    attend<bf16, 1, 1, true>(p, w, &combined);
+    keep_own<bf16, true>(p, w);
+  };
+  if (warp_index() < count) take(first + warp_index(), true);
+  for (int i = 0; i < count; ++i) take(first + i, false);
+}
+
 // A warp per row and head if that fills the device, else a block. The results are bit-identical.
 template <class T, int rows, int parts, bool packed>
 void start(const Cuda::State& s, const CachedAttention& p) {
@@ -200,12 +225,43 @@ void start_packed(const Cuda::State& s, const CachedAttention& p) {
     start<T, 1, parts, true>(s, p);
 }
 
+bool all_packed(const CachedAttention& p) {
+  return packs(p.q, 16) && packs(p.k, 16) && packs(p.v, 16) && packs(p.o, 16) &&
+         packs(p.own_k, 16) && packs(p.own_v, 16) && p.d_k % 8 == 0 && p.d_v % 8 == 0;
+}
+
 }  // namespace
+
+bool cached::self_projected(const Cuda::State& s, const Projection& from,
+                            const CachedAttention& p) {
+  return start_projected<3>(s, from, p, [](auto t) { return attend_projected<decltype(t)>; });
+}
+
+void Cuda::attention_projected(const AddNorm& norm, const RowProduct& x, const CachedAttention& p) {
+  const int sections = p.own_k.empty() ? 1 : 3;
+  const bool fits = state_->heads && !state_->profile && p.q.dtype == DType::bf16 &&
+                    all_packed(p) && p.d_k == p.d_v && p.d_k % 16 == 0 && p.d_k <= chunk &&
+                    x.prepared.rows == sections * p.queries() && packs(x.x, 16) &&
+                    packs(x.prepared, 16) && cuda::fits_slices(norm, x.x.cols);
+  if (fits) {
+    Matrix w = x.prepared;
+    w.data = const_cast<void*>(w.prepared);
+    const Projection from{norm,  x.x,          w, static_cast<const float*>(x.bias.data), p.heads,
+                          p.d_k, state_->early};
+    if (sections == 1 ? cross_projected(*state_, from, p)
+                      : p.heads == p.kv_heads && self_projected(*state_, from, p))
+      return;
+  }
+  if (norm.normed.empty())
+    matmul_invariant(x.x, x.prepared, x.bias, x.activation, x.y);
+  else
+    add_norm_matmul(norm, x);
+  attention_cached(p);
+}
 
 void Cuda::attention_cached(const CachedAttention& p) {
   const Timed timed(*state_, "attention, cached", traffic(p.q, p.o));
-  const bool packed = packs(p.q, 16) && packs(p.k, 16) && packs(p.v, 16) && packs(p.o, 16) &&
-                      packs(p.own_k, 16) && packs(p.own_v, 16) && p.d_k % 8 == 0 && p.d_v % 8 == 0;
+  const bool packed = all_packed(p);
   TX_ASSERT(p.own_k.empty() || (p.index && p.heads % p.kv_heads == 0));
   for (const Matrix& m : {p.q, p.k, p.v, p.o, p.own_k, p.own_v})
     TX_ASSERT(m.stride <= std::numeric_limits<int32_t>::max());

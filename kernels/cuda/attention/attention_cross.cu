@@ -6,7 +6,7 @@
 // of a block, 32 in turn, whose results are added in the order of the warps. Only the number of
 // keys decides, and rows of a product do not see each other, so a row's bits do not depend on other
 // rows.
-#include "kernels/cuda/attention/attention_cached.h"
+#include "kernels/cuda/attention/attention_projected.h"
 #include "kernels/cuda/runtime/mma.h"
 
 namespace tx {
@@ -193,19 +193,19 @@ TX_DEVICE void write_rows(const CachedAttention& p, const Share& w, const Part* 
   store_eight<packed>(head_of<bf16>(p.o, w.row + row, w.head, p.d_v) + column, p.d_v - column, o);
 }
 
+// In the shared memory of a block.
+struct Scratch {
+  bf16 values[warps][step_keys * chunk];
+  Part parts[warps];
+};
+
+// Rows from `row` to `end` - 1 and heads from `first_head` to `last_head` - 1, by a block.
 template <bool packed>
-__global__ void __launch_bounds__(warps* warp_size, 4)
-    cross_rows(CachedAttention p, int heads_each) {
-  __shared__ __align__(16) bf16 all_values[warps][step_keys * chunk];
-  __shared__ Part parts[warps];
-  wait_for_earlier();
-  bf16* const values = all_values[warp_index()];
+TX_DEVICE void attend(const CachedAttention& p, int row, int end, int first_head, int last_head,
+                      Scratch& scratch) {
+  bf16* const values = scratch.values[warp_index()];
   Share w;
-  w.row = int(blockIdx.x) * shared_rows;
-  const int end = min(w.row + shared_rows, int(p.q.rows));
-  const int first_head = int(blockIdx.y) * heads_each;
-  const int last_head = min(first_head + heads_each, p.heads);
-  for (; w.row < end; w.row += w.here) {
+  for (w.row = row; w.row < end; w.row += w.here) {
     w.here = rows_with_same_keys(p, w.row, end);
     w.keys = {nullptr, p.first[w.row], p.lengths[w.row]};
     w.head = first_head + (w.alone() ? warp_index() : 0);
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(warps* warp_size, 4)
       for (int j0 = w.alone() ? 0 : warp_index() * step_keys; j0 < w.keys.count; j0 += apart)
         take_keys<packed>(p, w, q, j0, values, r);
       r.sum = of_row(r.sum, [](float x, float y) { return x + y; });
-      Part& own = parts[warp_index()];
+      Part& own = scratch.parts[warp_index()];
       if (w.alone()) {
         __syncwarp();  // the last part has been read
         keep(r, own);
@@ -229,18 +229,51 @@ __global__ void __launch_bounds__(warps* warp_size, 4)
         __syncthreads();
         keep(r, own);
         __syncthreads();
-        if (warp_index() == 0) write_rows<packed>(p, w, parts, warps);
+        if (warp_index() == 0) write_rows<packed>(p, w, scratch.parts, warps);
       }
     }
   }
 }
 
+template <bool packed>
+__global__ void __launch_bounds__(warps* warp_size, 4)
+    cross_rows(CachedAttention p, int heads_each) {
+  __shared__ __align__(16) Scratch scratch;
+  wait_for_earlier();
+  const int row = int(blockIdx.x) * shared_rows, end = min(row + shared_rows, int(p.q.rows));
+  const int first_head = int(blockIdx.y) * heads_each;
+  attend<packed>(p, row, end, first_head, min(first_head + heads_each, p.heads), scratch);
+}
+
+template <class T>
+__global__ void __launch_bounds__(warps* warp_size)
+    cross_rows_projected(const Projection from, CachedAttention p) {
+  static_assert(T::rows == shared_rows && T::weights_bytes >= int(sizeof(Scratch)));
+  unsigned char* shared = dynamic_shared<unsigned char>();
+  const int head = int(blockIdx.y), row = int(blockIdx.x) * T::rows;
+  const int end = min(row + T::rows, int(p.o.rows));
+  project<T>(from, head, row, end - row, shared);
+  p.q = section_of<T>(from, 0, head, row, shared);
+  attend<true>(p, row, end, head, head + 1,
+               *reinterpret_cast<Scratch*>(shared + T::out_bytes + T::a_bytes));
+}
+
+// Whether the kernels here are for p.
+bool takes(const CachedAttention& p) {
+  return p.first && p.q.dtype == DType::bf16 && std::max(p.d_k, p.d_v) <= chunk && !p.window &&
+         !p.slopes && !p.distances.values;
+}
+
 }  // namespace
 
+bool cached::cross_projected(const Cuda::State& s, const Projection& from,
+                             const CachedAttention& p) {
+  return takes(p) &&
+         start_projected<1>(s, from, p, [](auto t) { return cross_rows_projected<decltype(t)>; });
+}
+
 bool cached::cross_attention(const Cuda::State& s, const CachedAttention& p, bool packed) {
-  if (!p.first || p.q.dtype != DType::bf16 || std::max(p.d_k, p.d_v) > chunk || p.window ||
-      p.slopes || p.distances.values)
-    return false;
+  if (!takes(p)) return false;
   const unsigned windows = blocks_of(p.q.rows, shared_rows), by_warps = blocks_of(p.heads, warps);
   const bool many = windows * by_warps >= unsigned(s.processors);
   launch_early(s, packed ? cross_rows<true> : cross_rows<false>,

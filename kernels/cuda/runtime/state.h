@@ -70,6 +70,7 @@ struct Cuda::State {
   bool early = false;          // launch_early() does what its name says
   bool branches = false;       // Cuda::product_aside() does
   bool norms = false;          // Cuda::add_norm_matmul() is one kernel
+  bool heads = false;          // Cuda::attention_projected() is one kernel
   cudaStream_t stream = nullptr;
   bool forked = false;  // within fork()
   // `work` goes to a branch of the stream, which begins here and ends at join(). It must use

@@ -80,8 +80,8 @@ Dense naive(const Decoding& p) {
   return o;
 }
 
-// Rows first .. first + count - 1 in one run.
-Matrix call(const Decoding& p, Run& run, int64_t first, int64_t count) {
+// Of rows first .. first + count - 1.
+tx::CachedAttention arguments(const Decoding& p, Run& run, int64_t first, int64_t count) {
   tx::CachedAttention a;
   a.q = run.input(p.q.slice(first, count), p.t);
   const bool bring = p.own_k.rows > 0;
@@ -103,13 +103,56 @@ Matrix call(const Decoding& p, Run& run, int64_t first, int64_t count) {
     a.own_k = run.input(p.own_k.slice(first, count), p.t);
     a.own_v = run.input(p.own_v.slice(first, count), p.t);
   }
+  return a;
+}
+
+Matrix call(const Decoding& p, Run& run, int64_t first, int64_t count) {
+  const tx::CachedAttention a = arguments(p, run, first, count);
   run.call([&](auto& b) { b.attention_cached(a); });
-  if (bring) run.keep(a.k), run.keep(a.v);
+  if (!a.own_k.empty()) run.keep(a.k), run.keep(a.v);
   return a.o;
 }
 
 Dense run_all(const Decoding& p) {
   return run_layouts([&](Run& run) { run.keep(call(p, run, 0, p.rows())); })[0];
+}
+
+// Queries, and own keys and values, from the product of x or of a norm: one kernel or three.
+Results projected(const Decoding& p, int64_t width, bool normed, bool by_one) {
+  const bool bring = p.own_k.rows > 0;
+  const DType t = p.t, full = sum_type(t);
+  const int64_t outputs = p.q.cols + p.own_k.cols + p.own_v.cols;
+  const Dense sub = random_dense(p.rows(), width, t, 8), w = random_dense(outputs, width, t, 9);
+  const Dense gamma = random_dense(1, width, full, 10), bias = random_dense(1, outputs, full, 11);
+  return run_layouts([&](Run& run) {
+    tx::CachedAttention a = arguments(p, run, 0, p.rows());
+    const Matrix y = run.output(p.rows(), outputs, t);
+    a.q = y.columns(0, p.q.cols);
+    if (bring) a.own_k = y.columns(p.q.cols, p.own_k.cols);
+    if (bring) a.own_v = y.columns(p.q.cols + p.own_k.cols, p.own_v.cols);
+    tx::AddNorm norm;
+    tx::RowProduct x;
+    x.x = run.input(sub, t), x.bias = run.input(bias, full), x.y = y;
+    if (normed) {
+      norm.sub = x.x, norm.gamma = run.input(gamma, full), norm.epsilon = 1e-6;
+      norm.normed = x.x = run.output(p.rows(), width, t);
+    }
+    const Matrix weights = run.input(w, t);
+    run.call([&](auto& b) {
+      x.prepared = b.prepare(weights);
+      if (by_one) {
+        b.attention_projected(norm, x, a);
+      } else {
+        if (normed) b.add_norm(norm);
+        b.matmul_invariant(x.x, x.prepared, x.bias, x.activation, x.y);
+        b.attention_cached(a);
+      }
+      b.release_prepared(x.prepared);
+    });
+    run.keep(a.o);
+    if (normed) run.keep(norm.normed);
+    if (bring) run.keep(a.k), run.keep(a.v);
+  });
 }
 
 }  // namespace
@@ -269,6 +312,42 @@ BOOST_AUTO_TEST_CASE(rows_bring_their_own_keys) {
             check_close(got[0], there.k, {0, 0});
             check_close(got[1], there.v, {0, 0});
           }
+        }
+}
+
+// For few rows of bf16 a GPU may compute all by one kernel.
+BOOST_AUTO_TEST_CASE(after_a_product_the_bits_are_those_of_single_kernels) {
+  const std::vector<int32_t> lengths = {1, 130, 3, 17, 63, 64, 65, 2, 47, 5, 1, 40, 40, 40, 40, 9};
+  struct Shape {
+    int rows, heads, kv_heads, d;
+    int64_t width;
+  };
+  for (const DType t : dtypes())
+    for (const Shape s : {Shape{16, 2, 2, 64, 512},
+                          {3, 1, 1, 32, 64},
+                          {5, 3, 3, 48, 320},
+                          {11, 2, 1, 64, 256},
+                          {6, 1, 1, 64, 1024},
+                          {2, 2, 2, 24, 128}})
+      for (const bool bring : {false, true})
+        for (const bool normed : {false, true}) {
+          const std::vector<int32_t> counts(lengths.begin(), lengths.begin() + s.rows);
+          Decoding p(t, counts, s.heads, s.d, s.d, bring, s.kv_heads);
+          if (bring) {
+            p.sloped = s.d == 48, p.window = s.d == 32 ? 2 : 0;
+            p.own_k = p.own_v = Dense(p.rows(), s.kv_heads * s.d, 0);
+            for (int32_t& at : p.index) at += at < s.rows ? s.rows : 0;
+            for (int r = 0; r < s.rows; ++r)
+              p.index[size_t(r * longest + counts[size_t(r)] - 1)] = r;
+          } else if (s.rows == 16) {
+            for (int64_t to = 12; to < 15; ++to) p.share(11, to, 40);
+          }
+          const Results one = projected(p, s.width, normed, true);
+          const Results three = projected(p, s.width, normed, false);
+          for (size_t i = 0; i < three.size(); ++i)
+            BOOST_TEST(same_bits(one[i], three[i]),
+                       "result " << i << ", " << name_of(t) << ", rows " << s.rows << ", heads "
+                                 << s.heads << ", d " << s.d << ", own " << bring);
         }
 }
 

@@ -166,6 +166,28 @@ BOOST_AUTO_TEST_CASE(a_step_is_one_launch, *emulated) {
   }
 }
 
+// A product computes the norm before it, and an attention the product and the norm before it. Of
+// the norms of two layers, the last one precedes a product of odd width, and that before queries,
+// keys and values one with more blocks than the emulated GPU has multiprocessors.
+BOOST_AUTO_TEST_CASE(a_step_of_few_rows_has_fewer_kernels, *emulated) {
+  long long kernels[3] = {};
+  const char* const before = std::getenv("TX_CUDA_TRY");
+  const std::string words = before ? before : "";
+  const char* const tried[] = {"", "norms", "norms,heads"};
+  for (const int i : {0, 1, 2}) {
+    ::setenv("TX_CUDA_TRY", tried[i], 1);
+    Models models;
+    Search search(models.backend, models.of(false), 2 * beam, false);
+    BOOST_REQUIRE(search.admit({7, 20}));
+    search.step();
+    kernels[i] = search.step()["kernel"];
+  }
+  ::setenv("TX_CUDA_TRY", words.c_str(), 1);
+  BOOST_TEST_MESSAGE("kernels: " << kernels[0] << ", " << kernels[1] << ", " << kernels[2]);
+  BOOST_TEST(kernels[0] - kernels[1] == 4);
+  BOOST_TEST(kernels[1] - kernels[2] == 5);
+}
+
 // A step that nobody waited for keeps its rows, which the device reads from the host's memory.
 BOOST_AUTO_TEST_CASE(steps_may_follow_without_a_wait) {
   SmallModel model(config_of("post"), DType::bf16, true);
