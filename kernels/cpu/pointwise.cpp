@@ -155,6 +155,12 @@ void Cpu::activate_backward(Matrix dy, Matrix y, Activation activation, const Dr
   });
 }
 
+void Cpu::product_relu_backward(const Product& p, Matrix y, const Dropout& drop, Matrix dbias,
+                                bool add_bias) {
+  product(p);
+  activate_backward(p.c, y, Activation::relu, drop, p.c, dbias, add_bias);
+}
+
 void Cpu::column_sum(Matrix x, Matrix sum, bool add) {
   const Timed timed(profile_.get(), "pointwise", traffic(x));
   with_type(x.dtype, [&](auto t) {

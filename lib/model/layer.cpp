@@ -43,8 +43,9 @@ Stream CrossAttention::operator()(Context& context, const Stream& x, int layer,
 Stream FeedForward::operator()(Context& context, const Stream& x, int layer,
                                const DropoutMasks& masks) const {
   const Dropout drop = masks.at(DropoutPlace::in_feed_forward, layer);
-  const Tensor inner = linear_activation(context, x.normed, in.weight, in.bias, activation, drop);
-  return end(context, x, out(context, inner), masks.at(DropoutPlace::on_feed_forward, layer));
+  Tensor sub =
+      feed_forward(context, x.normed, in.weight, in.bias, out.weight, out.bias, activation, drop);
+  return end(context, x, std::move(sub), masks.at(DropoutPlace::on_feed_forward, layer));
 }
 
 Stream Layer::operator()(Context& context, Stream x, int layer, const KeysValues& kv,

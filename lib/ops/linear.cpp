@@ -50,25 +50,34 @@ Tensor input_of(Context& context, Tensor x, const Parameter& w) {
   return shared ? read_by_ranks(context, std::move(x), *w.ranks) : x;
 }
 
-Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& bias) {
+Tensor forward_linear(Context& context, const Tensor& x, const Parameter& w,
+                      const Parameter& bias) {
   TX_ASSERT(x.cols() == w.value.cols && (!bias || bias.value.cols == w.value.rows));
-  x = input_of(context, std::move(x), w);
   Tensor y = context.make(x.rows(), w.value.rows);
   const bool partial = w.ranks && w.split == Split::inputs;
   const bool adds_bias = !partial || w.ranks->rank() == 0;
   forward_product(context, x, w, adds_bias ? bias : Parameter{}, Activation::none, y);
+  if (partial) sum_over_ranks(context, y, *w.ranks);
+  return y;
+}
+
+void bias_gradient(Context& context, const Parameter& bias, Matrix dy) {
+  if (!bias) return;
+  bool add = false;
+  const Matrix db = Context::gradient(bias, add);
+  context.run([&](auto& k) { k.column_sum(dy, db, add); });
+}
+
+Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& bias) {
+  x = input_of(context, std::move(x), w);
+  Tensor y = forward_linear(context, x, w, bias);
   context.on_backward([&context, x, w, bias, y]() mutable {
     if (!y.has_gradient()) return;
     const Matrix dy = context.gradient(y);
-    if (bias) {
-      bool add = false;
-      const Matrix db = Context::gradient(bias, add);
-      context.run([&](auto& k) { k.column_sum(dy, db, add); });
-    }
+    bias_gradient(context, bias, dy);
     input_gradient(context, x, w, dy);
     weight_gradient(context, x, w, dy, y);
   });
-  if (partial) sum_over_ranks(context, y, *w.ranks);
   return y;
 }
 

@@ -31,6 +31,12 @@ Tensor linear(Context& context, Tensor x, const Parameter& w, const Parameter& b
 Tensor linear_activation(Context& context, Tensor x, const Parameter& w, const Parameter& bias,
                          Activation activation, const Dropout& drop);
 
+// linear(linear_activation(x, w1, b1, activation, drop), w2, b2): section 3.3. The ranks divide the
+// outputs of w1 and the inputs of w2, or nothing.
+Tensor feed_forward(Context& context, Tensor x, const Parameter& w1, const Parameter& b1,
+                    const Parameter& w2, const Parameter& b2, Activation activation,
+                    const Dropout& drop);
+
 // gamma * (x - mean) / sqrt(var + epsilon) + beta over the D features of each row; without beta
 // gamma * x / sqrt(mean of x^2 + epsilon); without gamma x itself.
 struct Norm {

@@ -48,6 +48,10 @@ void Context::product(const Product& p) {
   arena_.counting() ? backend_->plan_product(p) : backend_->product(p);
 }
 
+void Context::plan(const Product& p) {
+  if (arena_.counting()) backend_->plan_product(p);
+}
+
 void Context::product_aside(const Product& p, std::vector<Tensor> operands) {
   if (!replays(backend_)) return product(p);
   join();

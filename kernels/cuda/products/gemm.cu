@@ -104,6 +104,15 @@ void Cuda::product(const Product& p) {
   cuda::own_product(*state_, sums, tile);
 }
 
+void Cuda::product_relu_backward(const Product& p, Matrix y, const Dropout& drop, Matrix dbias,
+                                 bool add_bias) {
+  TX_ASSERT(!p.accumulate && p.bias.empty() && p.activation == Activation::none);
+  const ProductShape shape = shape_of(p);
+  TX_ASSERT(y.rows == shape.m && y.cols == shape.n && y.dtype == p.c.dtype);
+  product(p);
+  activate_backward(p.c, y, Activation::relu, drop, p.c, dbias, add_bias);
+}
+
 void Cuda::product_aside(const Product& p) {
   if (state_->profile || !state_->branches) return product(p);
   join();
