@@ -15,7 +15,8 @@ std::string version(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }
 
-// TX_CUDA_TRY names what no GPU has been seen to do yet and is therefore off.
+// TX_CUDA_TRY names what no GPU has been seen to do yet and is therefore off. With dx, which
+// includes wgmma, bits of training differ: sums are rounded once and added in another order.
 bool tried(const std::string& name) {
   const char* names = std::getenv("TX_CUDA_TRY");
   return names && std::string(names).find(name) != std::string::npos;
@@ -43,7 +44,7 @@ Cuda::State::State() : device(chosen) {
     check(cudaStreamCreateWithFlags(s, cudaStreamNonBlocking), "creating a stream");
   for (cudaEvent_t* e : {&begun_, &done_})
     check(cudaEventCreateWithFlags(e, cudaEventDisableTiming), "creating an event");
-  cuda::use_wgmma(*this, tried("wgmma"));
+  dx = cuda::use_wgmma(*this, tried("wgmma") || tried("dx")) && tried("dx");
   early = tried("early");
   branches = tried("branches");
   norms = tried("norms");

@@ -107,12 +107,12 @@ class Context {
     std::array<Tensor, 4> of_norm;
     Tensor of_product{};
   };
+  bool late_kernels = false;  // for inference that calls run_late() before it uses results
   // Runs it; with late_kernels only before the next kernel, unless that takes it.
   void run_late(Late late);
   void run_late();  // what has not run yet
   // What has yet to compute x, for the caller to run, or nothing.
   Late take_late(const Tensor& x);
-  bool late_kernels = false;  // for inference, which calls run_late() before it uses results
   void product(const Product& p);  // on a counting arena it is only planned
   void plan(const Product& p);     // for a run() that computes it: on a counting arena
   // The same, but on a GPU concurrent with what follows until join(), or until the next one, which

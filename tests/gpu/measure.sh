@@ -22,7 +22,7 @@
 # line; figures.tsv; summary.txt, the figures beside earlier ones and predictions.
 # AB=PATH         a second libtx-cuda.so, or the directory of a second build: train, decode and kernels
 #                 run alternately with both, a and b
-# TRY="branches early early,norms early,norms,heads wgmma"  values of TX_CUDA_TRY, whose words are off
+# TRY="branches dx early early,norms early,norms,heads wgmma"  values of TX_CUDA_TRY, whose words are off
 #                 until a GPU has shown them, with each of which those parts run, too, that it concerns
 # TX_SECONDS=570  limit of all; TX_PATIENCE=1 multiplies the others
 # PYTHON=python3  an interpreter with torch, ctranslate2; wheels in ROOT/wheels are installed for it
@@ -71,7 +71,7 @@ builds=a
 # with WORD...: the builds, and those of WORD that are in TRY.
 with() {
   words=$builds
-  for word in ${TRY-branches early early,norms early,norms,heads wgmma}; do
+  for word in ${TRY-branches dx early early,norms early,norms,heads wgmma}; do
     case " $* " in *" $word "*) words="$words $word" ;; esac
   done
   echo "$words"
@@ -153,7 +153,7 @@ training() {
   speed_of "$preset/log.jsonl" | tee -a "$report" | tee last
 }
 trainings() { # PRESET STEPS
-  for build in $(with branches early); do
+  for build in $(with branches dx early); do
     training "$build" "$@" || continue
     figure "train $1" "$build" "$(awk '{ print $4; exit }' last)"
   done

@@ -31,8 +31,8 @@ summary() {
       return x[int((n + 1) / 2)]
     }
     BEGIN {
-      n = split("branches early early,norms early,norms,heads wgmma", tried, " ")
-      known("train base", "1824000", "2170000: 23.0 ms; 22.2 with branches")
+      n = split("branches dx early early,norms early,norms,heads wgmma", tried, " ")
+      known("train base", "1824000", "2170000: 23.0 ms; 22.2 with branches, 22.4 with dx")
       known("train big", "728000", "832000: 60.1 ms; 58.6 with branches")
       known("decode 1 sentences, 1 workers", "2392", "3200: 310 us a step; 4100 with early, 5500 with norms and heads")
       known("decode 32 sentences, 1 workers", "61200", "100000 with early")

@@ -94,6 +94,7 @@ for file in $files; do cuobjdump --dump-resource-usage "$file" 2>&1; done | $dem
       line(t[1] " x " t[2], threads, (groups > 1 ? groups * 4 : t[3]) * (t[1] + t[2]) * 128 + \
         (groups > 1 ? threads * part[4] * part[5] / 8 : 0))
     } else if (name ~ /wgmma_kernel</) line("128 x 128", 256, 6 * 256 * 128 + 1024)
+    else if (name ~ /wgmma_relu_kernel/) line("128 x 128", 256, 3 * 256 * 128 + 1024)
     else if (name ~ /norm_kernel</) {
       groups = 2
       line("", 256, part[2] * (8192 + 16384 + 2048))

@@ -72,7 +72,7 @@ while read -r arch name registers stack shared hmma ldsm ldgsts stl ldl st16 st2
     status=1
   fi
   case $name in
-    *13tensor_kernel* | *12wgmma_kernel* | *11norm_kernel* | *10cross_rows* | *_projectedI* | \
+    *13tensor_kernel* | *12wgmma_kernel* | *17wgmma_relu_kernel* | *11norm_kernel* | *10cross_rows* | *_projectedI* | \
       *7forwardILi* | *8backwardILi*)
       echo x >> "$work/tiles"
       if [ "$hmma" -eq 0 ]; then
@@ -83,7 +83,7 @@ while read -r arch name registers stack shared hmma ldsm ldgsts stl ldl st16 st2
   esac
   case $name in
     *13tensor_kernel*5PacksEvE*) ;; # output that cannot be packed
-    *13tensor_kernel*5Packs* | *12wgmma_kernel* | *11norm_kernel*)
+    *13tensor_kernel*5Packs* | *12wgmma_kernel* | *17wgmma_relu_kernel* | *11norm_kernel*)
       echo x >> "$work/wide"
       if [ "$st2" -gt 0 ] || [ "$st16" -eq 0 ]; then
         echo "FAILED: $short has $st2 stores of 2 bytes and $st16 of 16 on $arch" >&2

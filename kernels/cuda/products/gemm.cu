@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/products/blaslt.h"
 #include "kernels/cuda/products/gemm.h"
+#include "kernels/cuda/runtime/octet.h"
 #include "kernels/cuda/runtime/profile.h"
 
 namespace tx {
@@ -109,8 +110,16 @@ void Cuda::product_relu_backward(const Product& p, Matrix y, const Dropout& drop
   TX_ASSERT(!p.accumulate && p.bias.empty() && p.activation == Activation::none);
   const ProductShape shape = shape_of(p);
   TX_ASSERT(y.rows == shape.m && y.cols == shape.n && y.dtype == p.c.dtype);
-  product(p);
-  activate_backward(p.c, y, Activation::relu, drop, p.c, dbias, add_bias);
+  if (!state_->dx || p.a.dtype != DType::bf16 || p.c.dtype != DType::bf16 || p.transpose_a ||
+      p.transpose_b || !all_packed(p.a, p.b, p.c, y)) {
+    product(p);
+    return activate_backward(p.c, y, Activation::relu, drop, p.c, dbias, add_bias);
+  }
+  Work work = product_work(p);
+  work.bytes += traffic(y).bytes;
+  const Timed timed(*state_, "products, bf16", work);
+  const float scale = drop.threshold ? float(drop.scale) : 1.0f;
+  cuda::wgmma_relu_backward(*state_, p, y, scale, dbias, add_bias);
 }
 
 void Cuda::product_aside(const Product& p) {

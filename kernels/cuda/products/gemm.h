@@ -2,7 +2,7 @@
 //   gemm.cu       checks, the choice between cuBLASLt and our own loops, the members of Cuda
 //   blaslt.cu     cuBLASLt: the products of training
 //   gemm_bf16.cu  our own in bf16 on tensor cores: inference, and what cuBLASLt does not support
-//   gemm_wgmma.cu the same for many rows on Hopper
+//   gemm_wgmma.cu the same for many rows on Hopper, and the gradient of relu within its product
 //   gemm_norm.cu  the same for few rows, after add_norm()
 //   gemm_f32.cu   the same in f32
 #pragma once
@@ -60,6 +60,10 @@ void wgmma_product(const Cuda::State& s, const Sums& p);  // wide_output()
 
 // Launches add_norm(norm) and p, whose a is norm.normed, as one kernel, if there is one for them.
 bool norm_product(const Cuda::State& s, const AddNorm& norm, const Sums& p);
+
+// product_relu_backward() in bf16, of rows in packs: packs() of every matrix.
+void wgmma_relu_backward(Cuda::State& s, const Product& p, const Matrix& y, float scale,
+                         const Matrix& dbias, bool add_bias);
 
 // The epilogue of a sum: what is added to it and where it is stored.
 struct Finish {

@@ -136,6 +136,24 @@ TX_DEVICE void transpose(uint32_t (&word)[4], int t) {
   }
 }
 
+// Elements of bf16: pair(i, j, k) is k and k + 1 of fragment (i, j).
+template <class T, class Pair>
+TX_DEVICE void store_pairs(const Finish& f, int64_t row, int64_t col, const Pair& pair) {
+  const int lane = int(threadIdx.x) % warp_size, g = lane / 4, t = lane % 4;
+#pragma unroll
+  for (int i = 0; i < T::m; i++) {
+    const int64_t r = row + i * 16 + g + t / 2 * 8;
+#pragma unroll
+    for (int j = 0; j < T::n; j += 2) {
+      uint32_t word[4] = {pair(i, j, 0), pair(i, j + 1, 0), pair(i, j, 2), pair(i, j + 1, 2)};
+      transpose(word, t);
+      const int64_t c = col + (j + t % 2) * 8;
+      if (r < f.rows && c < f.cols)
+        store_pack(static_cast<bf16*>(f.c) + r * f.stride + c, word[0], word[1], word[2], word[3]);
+    }
+  }
+}
+
 template <class T, class Out>
 TX_DEVICE void finish_wide(const Finish& f, int64_t row, int64_t col, const Fragments<T>& sums) {
   const int lane = int(threadIdx.x) % warp_size, g = lane / 4, t = lane % 4;
@@ -152,38 +170,29 @@ TX_DEVICE void finish_wide(const Finish& f, int64_t row, int64_t col, const Frag
     if (f.bias) sum += bias[j].at[k % 2];
     return f.relu && sum <= 0 ? 0 : sum;  // NaN stays NaN
   };
-  const auto put = [&](int64_t r, int64_t c, const uint32_t(&word)[4]) {
-    if (r < f.rows && c < f.cols)
-      store_pack(static_cast<Out*>(f.c) + r * f.stride + c, word[0], word[1], word[2], word[3]);
-  };
+  if constexpr (std::is_same_v<Out, bf16>) {
+    return store_pairs<T>(f, row, col, [&](int i, int j, int k) {
+      return bf16_pair(value(i, j, k), value(i, j, k + 1));
+    });
+  }
+  const bool second = t % 2;
 #pragma unroll
   for (int i = 0; i < T::m; i++) {
-    const int64_t upper = row + i * 16 + g;
-    if constexpr (std::is_same_v<Out, bf16>) {
+    const int64_t r = row + i * 16 + g + t % 2 * 8;
 #pragma unroll
-      for (int j = 0; j < T::n; j += 2) {
-        const auto pair = [&](int n, int k) {
-          return bf16_pair(value(i, n, k), value(i, n, k + 1));
-        };
-        uint32_t word[4] = {pair(j, 0), pair(j + 1, 0), pair(j, 2), pair(j + 1, 2)};
-        transpose(word, t);
-        put(upper + t / 2 * 8, col + (j + t % 2) * 8, word);
+    for (int j = 0; j < T::n; j++) {
+      uint32_t own[2], other[2];
+#pragma unroll
+      for (int k = 0; k < 2; k++) {
+        const uint32_t high = bits_of(value(i, j, k)), low = bits_of(value(i, j, k + 2));
+        own[k] = second ? low : high;
+        other[k] = from_lane(second ? high : low, 1);
       }
-    } else {
-      const bool second = t % 2;
-#pragma unroll
-      for (int j = 0; j < T::n; j++) {
-        uint32_t own[2], other[2];
-#pragma unroll
-        for (int k = 0; k < 2; k++) {
-          const uint32_t high = bits_of(value(i, j, k)), low = bits_of(value(i, j, k + 2));
-          own[k] = second ? low : high;
-          other[k] = from_lane(second ? high : low, 1);
-        }
-        const uint32_t word[4] = {second ? other[0] : own[0], second ? other[1] : own[1],
-                                  second ? own[0] : other[0], second ? own[1] : other[1]};
-        put(upper + t % 2 * 8, col + j * 8 + t / 2 * 4, word);
-      }
+      const int64_t c = col + j * 8 + t / 2 * 4;
+      if (r < f.rows && c < f.cols)
+        store_pack(static_cast<float*>(f.c) + r * f.stride + c, second ? other[0] : own[0],
+                   second ? other[1] : own[1], second ? own[0] : other[0],
+                   second ? own[1] : other[1]);
     }
   }
 }

@@ -69,6 +69,7 @@ struct Cuda::State {
   bool wgmma = false;          // large products by wgmma: products/gemm.h
   bool early = false;          // launch_early() does what its name says
   bool branches = false;       // Cuda::product_aside() does
+  bool dx = false;             // product_relu_backward() is one kernel; needs wgmma
   bool norms = false;          // Cuda::add_norm_matmul() is one kernel
   bool heads = false;          // Cuda::attention_projected() is one kernel
   cudaStream_t stream = nullptr;
