@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(warps* warp_size, rows* parts > 4             
 
 // A row with few keys has a warp; then all warps take the others in turn.
 template <class T>
-__global__ void __launch_bounds__(warps* warp_size)
+__global__ void __launch_bounds__(warps* warp_size, 1)
     attend_projected(const Projection from, CachedAttention p) {
   __shared__ Combined<1> combined;
   unsigned char* shared = dynamic_shared<unsigned char>();

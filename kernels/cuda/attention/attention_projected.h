@@ -15,7 +15,7 @@ struct Projection {
   Matrix w;      // (sections * heads * width, K): queries, or queries, keys and values
   const float* bias;
   int heads, width;
-  bool early;  // w may be loaded before the earlier kernels have ended
+  bool early;  // parameters may be loaded before the earlier kernels have ended
 };
 
 // Its shapes: rows, warps, and the bytes of dynamic shared memory for K columns.
@@ -62,6 +62,51 @@ TX_DEVICE void copy_slices(const Matrix& x, int first, int count, unsigned char*
   }
 }
 
+// The first of the two columns of fragment j of section i that the thread has.
+TX_DEVICE int column_of(int i, int j) {
+  return (i * warps + warp_index()) * 16 + j * 8 + warp_lane() % 4 * 2;
+}
+
+// A thread's biases and, if there is a norm, gamma and beta.
+template <class T>
+struct Parameters {
+  cuda::RowGains<T::octets> gains;
+  float bias[T::sections][T::n][2] = {};
+
+  TX_DEVICE void read(const Projection& p, int head) {
+    if (given(p.norm.normed)) gains.read(p.norm);
+#pragma unroll
+    for (int i = 0; i < T::sections; ++i)
+#pragma unroll
+      for (int j = 0; j < T::n; ++j) {
+        const int at = column_of(i, j), section = at / p.width;
+        if (!p.bias || section >= T::sections) continue;
+        const float* from = p.bias + (section * p.heads + head - section) * p.width + at;
+        bias[i][j][0] = from[0], bias[i][j][1] = from[1];
+      }
+  }
+};
+
+template <class T>
+using Sums = float[T::sections][T::m][T::n][4];
+
+// Adds a part of K, of which `slices` slices exist.
+template <class T>
+TX_DEVICE void multiply_part(const unsigned char* a, const unsigned char* weights, int cols,
+                             int slices, Sums<T>& total) {
+  Sums<T> sums = {};
+  for (int step = 0; step < min(slices, cuda::part_steps); ++step)
+#pragma unroll
+    for (int i = 0; i < T::sections; ++i) {
+      const int col = (i * warps + warp_index()) * 16;
+      if (col < cols)
+        cuda::multiply<T>(a + step * T::rows * cuda::row_bytes,
+                          weights + step * cols * cuda::row_bytes, 0, col, sums[i]);
+    }
+#pragma unroll
+  for (int i = 0; i < T::sections; ++i) cuda::add_part<T>(sums[i], total[i]);
+}
+
 // The head's columns of the product for rows first .. first + count - 1: (rows, sections * width)
 // in `shared`, with barriers before and after. Waits for the earlier kernels. What follows the
 // result in `shared` is free afterwards.
@@ -70,59 +115,41 @@ TX_DEVICE void project(const Projection& p, int head, int first, int count, unsi
   bf16* const out = reinterpret_cast<bf16*>(shared);
   unsigned char *const a = shared + T::out_bytes, *const weights = a + T::a_bytes;
   const int cols = T::sections * p.width, part_bytes = cols * cuda::kPart * int(sizeof(bf16));
-  const int parts = int(p.w.cols + cuda::kPart - 1) / cuda::kPart;
-  const auto load = [&](int part) {
-    load_part<T::sections>(p, head, part, cols, weights + part % T::parts_held * part_bytes);
+  const auto held = [&](int part) { return weights + part % T::parts_held * part_bytes; };
+  Parameters<T> parameters;
+  const auto begin = [&] {
+    for (int part = 0; part < T::parts_held; ++part)
+      load_part<T::sections>(p, head, part, cols, held(part));
+    parameters.read(p, head);
   };
-  if (p.early)
-    for (int part = 0; part < T::parts_held; ++part) load(part);
+  if (p.early) begin();
   wait_for_earlier();
-  if (!p.early)
-    for (int part = 0; part < T::parts_held; ++part) load(part);
+  if (!p.early) begin();
   if (given(p.norm.normed))
-    cuda::norm_slices<T::octets, T::rows, warps>(p.norm, first, count, head == 0, a);
+    cuda::norm_slices<T::octets, T::rows, warps>(p.norm, parameters.gains, first, count, head == 0,
+                                                 a);
   else
     copy_slices<T>(p.x, first, count, a);
-  float total[T::sections][T::m][T::n][4] = {};
-  for (int part = 0; part < parts; ++part) {
+  Sums<T> total = {};
+  for (int part = 0; part * cuda::kPart < p.w.cols; ++part) {
     copy_async_wait<T::parts_held - 1>();
     __syncthreads();
-    float sums[T::sections][T::m][T::n][4] = {};
-    for (int step = 0; step < cuda::part_steps; ++step) {
-      const int slice = part * cuda::part_steps + step;
-      if (slice * cuda::kStep >= p.w.cols) break;
-#pragma unroll
-      for (int i = 0; i < T::sections; ++i) {
-        const int col = (i * warps + warp_index()) * 16;
-        if (col < cols)
-          cuda::multiply<T>(
-              a + slice * T::rows * cuda::row_bytes,
-              weights + part % T::parts_held * part_bytes + step * cols * cuda::row_bytes, 0, col,
-              sums[i]);
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < T::sections; ++i) cuda::add_part<T>(sums[i], total[i]);
+    const int slice = part * cuda::part_steps, slices = int(p.w.cols) / cuda::kStep - slice;
+    multiply_part<T>(a + slice * T::rows * cuda::row_bytes, held(part), cols, slices, total);
     __syncthreads();
-    load(part + T::parts_held);
+    load_part<T::sections>(p, head, part + T::parts_held, cols, held(part));
   }
   const int row = warp_lane() / 4;
 #pragma unroll
-  for (int i = 0; i < T::sections; ++i) {
-    const int col = (i * warps + warp_index()) * 16;
+  for (int i = 0; i < T::sections; ++i)
 #pragma unroll
     for (int j = 0; j < T::n; ++j) {
-      const int at = col + j * 8 + warp_lane() % 4 * 2;
+      const int at = column_of(i, j);
       if (at >= cols || row >= count) continue;
-      const int section = at / p.width;
       float pair[2] = {total[i][0][j][0], total[i][0][j][1]};
-      if (p.bias) {
-        const float* bias = p.bias + (section * p.heads + head - section) * p.width + at;
-        pair[0] += bias[0], pair[1] += bias[1];
-      }
+      if (p.bias) pair[0] += parameters.bias[i][j][0], pair[1] += parameters.bias[i][j][1];
       *reinterpret_cast<uint32_t*>(out + row * cols + at) = bf16_pair(pair[0], pair[1]);
     }
-  }
   copy_async_wait<0>();
   __syncthreads();
 }

@@ -32,7 +32,7 @@ struct Sums {
   Matrix c;  // f32 or bf16
   const float* bias;
   bool relu, add;
-  bool weights = false;  // the previous kernel did not write b
+  bool weights = false;  // the previous kernel did not write b or the bias
 };
 Sums sums_of(const Product& p);
 
@@ -71,7 +71,7 @@ struct Finish {
   const float* bias;  // or null
   int64_t rows, cols, stride;
   bool bf16_out, relu, add;
-  bool weights;  // b may be loaded before the earlier kernels have ended
+  bool weights;  // b and the bias may be loaded before the earlier kernels have ended
   bool pairs;    // two neighbours from an even column can be stored at once
 };
 inline Finish finish_of(const Cuda::State& s, const Sums& p) {

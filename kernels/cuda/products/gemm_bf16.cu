@@ -91,12 +91,17 @@ __global__ void __launch_bounds__(T::threads)
   const int warp = int(threadIdx.x) % T::group / warp_size;
   const int a_row = warp / T::across * T::m * 16, b_row = warp % T::across * T::n * 8;
   Fragments<T> total = {};
+  // Large tiles, which have no registers left and many warps, read them at the end.
+  constexpr bool wide = !std::is_same_v<Out, void>, early_biases = wide && T::n == 2;
+  Biases<T> biases;
   if (finish.weights) {
+    if constexpr (early_biases) biases.read(finish, col + b_row);
 #pragma unroll
     for (int step = 0; step < T::stages - 1; step++)
       if (step < steps) right.next(step, shared + step * T::bytes + T::a_bytes);
   }
   wait_for_earlier();
+  if (early_biases && !finish.weights) biases.read(finish, col + b_row);
 #pragma unroll
   for (int step = 0; step < T::stages - 1; step++) fetch(step, step, !finish.weights);
   for (int round = 0, step = 0, stage = 0; round < rounds; round++) {
@@ -115,10 +120,12 @@ __global__ void __launch_bounds__(T::threads)
       add_round<T>(min(count - round * T::groups, T::groups), sums, parts, total);
   }
   if (T::groups > 1 && int(threadIdx.x) >= T::group) return;
-  if constexpr (std::is_same_v<Out, void>)
+  if constexpr (!wide) {
     finish_any<T>(finish, row + a_row, col + b_row, total);
-  else
-    finish_wide<T, Out>(finish, row + a_row, col + b_row, total);
+  } else {
+    if (!early_biases) biases.read(finish, col + b_row);
+    finish_wide<T, Out>(finish, biases, row + a_row, col + b_row, total);
+  }
 }
 
 template <class T>

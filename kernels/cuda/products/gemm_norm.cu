@@ -33,21 +33,25 @@ __global__ void __launch_bounds__(Tile<octets>::norm_warps* warp_size)
   const int group = int(threadIdx.x) / T::group;
   const bool multiplies = int(threadIdx.x) < T::threads;
   weights += group * part_steps * T::b_bytes;
-  const auto load_weights = [&] {
+  const int b_row = int(threadIdx.x) / warp_size % 2 * 16;
+  Biases<T> biases;
+  RowGains<octets> gains;
+  const auto load_parameters = [&] {
+    gains.read(norm);
     if (!multiplies) return;
+    biases.read(finish, col + b_row);
     Packs<T, T::cols> right(b, col);
 #pragma unroll
     for (int step = 0; step < part_steps; step++) right.next(step, weights + step * T::b_bytes);
     copy_async_commit();
   };
-  if (finish.weights) load_weights();
+  if (finish.weights) load_parameters();
   wait_for_earlier();
-  if (!finish.weights) load_weights();
-  norm_slices<octets, T::rows, T::norm_warps>(norm, 0, int(finish.rows), blockIdx.x == 0, a);
+  if (!finish.weights) load_parameters();
+  norm_slices<octets, T::rows, T::norm_warps>(norm, gains, 0, int(finish.rows), blockIdx.x == 0, a);
   copy_async_wait<0>();
   __syncthreads();
   if (!multiplies) return;
-  const int b_row = int(threadIdx.x) / warp_size % 2 * 16;
   const int count = int((b.k + kPart - 1) / kPart), slices = int((b.k + kStep - 1) / kStep);
   Fragments<T> sums = {}, total = {};
 #pragma unroll
@@ -57,7 +61,7 @@ __global__ void __launch_bounds__(Tile<octets>::norm_warps* warp_size)
       multiply<T>(a + slice * T::rows * row_bytes, weights + step * T::b_bytes, 0, b_row, sums);
   }
   add_round<T>(count, sums, parts, total);
-  if (group == 0) finish_wide<T, Out>(finish, 0, col + b_row, total);
+  if (group == 0) finish_wide<T, Out>(finish, biases, 0, col + b_row, total);
 }
 
 template <int octets>

@@ -74,7 +74,9 @@ __global__ void __launch_bounds__(Tile::threads)
     wgmma_wait<0>(sums[0]);
     add_part<Tile>(sums, total);
   }
-  finish_wide<Tile, Out>(finish, row + warp * 16, col, total);
+  Biases<Tile> biases;
+  biases.read(finish, col);
+  finish_wide<Tile, Out>(finish, biases, row + warp * 16, col, total);
 #endif
 }
 

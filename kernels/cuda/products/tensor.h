@@ -154,20 +154,28 @@ TX_DEVICE void store_pairs(const Finish& f, int64_t row, int64_t col, const Pair
   }
 }
 
-template <class T, class Out>
-TX_DEVICE void finish_wide(const Finish& f, int64_t row, int64_t col, const Fragments<T>& sums) {
-  const int lane = int(threadIdx.x) % warp_size, g = lane / 4, t = lane % 4;
-  Pack<float, 2> bias[T::n];
+// Those of a warp's columns, from `col` on, of packed rows.
+template <class T>
+struct Biases {
+  Pack<float, 2> of[T::n];
+  TX_DEVICE void read(const Finish& f, int64_t col) {
 #pragma unroll
-  for (int j = 0; j < T::n; j++) {
-    bias[j] = {};
-    const int64_t column = col + j * 8;
-    if (f.bias && column < f.cols)
-      bias[j] = *reinterpret_cast<const Pack<float, 2>*>(f.bias + column + t * 2);
+    for (int j = 0; j < T::n; j++) {
+      of[j] = {};
+      const int64_t column = col + j * 8;
+      if (f.bias && column < f.cols)
+        of[j] = *reinterpret_cast<const Pack<float, 2>*>(f.bias + column + threadIdx.x % 4 * 2);
+    }
   }
+};
+
+template <class T, class Out>
+TX_DEVICE void finish_wide(const Finish& f, const Biases<T>& biases, int64_t row, int64_t col,
+                           const Fragments<T>& sums) {
+  const int lane = int(threadIdx.x) % warp_size, g = lane / 4, t = lane % 4;
   const auto value = [&](int i, int j, int k) {
     float sum = sums[i][j][k];
-    if (f.bias) sum += bias[j].at[k % 2];
+    if (f.bias) sum += biases.of[j].at[k % 2];
     return f.relu && sum <= 0 ? 0 : sum;  // NaN stays NaN
   };
   if constexpr (std::is_same_v<Out, bf16>) {

@@ -18,7 +18,9 @@ __global__ void __launch_bounds__(block_threads) add_norm_rows(AddNorm p) {
   const int64_t row = int64_t(blockIdx.x) * (block_threads / threads) + int(threadIdx.x) / threads;
   if (row >= p.sub.rows) return;  // a whole warp, or a whole block
   norm_row<T, octets, threads, packed>(
-      p, row, lane, part, true, [&](int64_t column, int count, const Octet<T>& normed) {
+      p, row, lane, part, true,
+      [&](int, int64_t column, int count) { return read_gains(p, packed, column, count); },
+      [&](int64_t column, int count, const Octet<T>& normed) {
         write_octet(row_of<T>(p.normed, row) + column, count, packed, normed);
       });
 }
@@ -64,7 +66,7 @@ __global__ void __launch_bounds__(block_threads) add_norm_wide(AddNorm p, bool p
     const int count = octet_size(cols, c);
     spread(read_octet(r + c, count, packed), v);
     write_octet(row_of<T>(p.normed, row) + c, count, packed,
-                normed_octet<T>(p, packed, c, count, mean, rstd, v));
+                normed_octet<T>(read_gains(p, packed, c, count), mean, rstd, v));
   }
   if (threadIdx.x == 0) write_stats(p, row, mean, rstd);
 }

@@ -39,16 +39,23 @@ TX_DEVICE void add_octet(const AddNorm& p, bool packed, int64_t row, int64_t col
   spread(sum, to);
 }
 
+// An octet of gamma and beta.
+struct Gains {
+  Octet<float> gamma = {}, beta = {};
+};
+TX_DEVICE Gains read_gains(const AddNorm& p, bool packed, int64_t column, int count) {
+  Gains to;
+  to.gamma = read_octet(row_of<float>(p.gamma, 0) + column, count, packed);
+  if (given(p.beta)) to.beta = read_octet(row_of<float>(p.beta, 0) + column, count, packed);
+  return to;
+}
+
 template <class T>
-TX_DEVICE Octet<T> normed_octet(const AddNorm& p, bool packed, int64_t column, int count,
-                                float mean, float rstd, const float (&x)[octet]) {
-  const float* gamma = row_of<float>(p.gamma, 0) + column;
-  const Octet<float> g = read_octet(gamma, count, packed);
-  Octet<float> b = {};
-  if (given(p.beta)) b = read_octet(row_of<float>(p.beta, 0) + column, count, packed);
+TX_DEVICE Octet<T> normed_octet(const Gains& gains, float mean, float rstd,
+                                const float (&x)[octet]) {
   float y[octet];
 #pragma unroll
-  for (int j = 0; j < octet; ++j) y[j] = (x[j] - mean) * rstd * g[j] + b[j];
+  for (int j = 0; j < octet; ++j) y[j] = (x[j] - mean) * rstd * gains.gamma[j] + gains.beta[j];
   return octet_of<T>(y);
 }
 
@@ -59,12 +66,12 @@ TX_DEVICE void write_stats(const AddNorm& p, int64_t row, float mean, float rstd
 }
 
 // Row `row`, of which thread `lane` of `threads` has octets lane, lane + threads, ...; `part` is
-// for block_sum(). Calls put(column, count, octet) with the result; if `keep`, stores sum and
-// statistics. Sums differences from the first element: precise far from zero, exact for constant
-// rows.
-template <class T, int octets, int threads, bool packed, class Put>
+// for block_sum(). gains(k, column, count) are those of octet k; calls put(column, count, octet)
+// with the result. If `keep`, stores sum and statistics. Sums differences from the first element:
+// precise far from zero, exact for constant rows.
+template <class T, int octets, int threads, bool packed, class Read, class Put>
 TX_DEVICE void norm_row(const AddNorm& p, int64_t row, int lane, float* part, bool keep,
-                        const Put& put) {
+                        const Read& gains, const Put& put) {
   RowMask mask;
   mask.read(p.drop, row);
   Octet<T> x[octets], sub[octets];
@@ -104,7 +111,7 @@ TX_DEVICE void norm_row(const AddNorm& p, int64_t row, int lane, float* part, bo
   for (int k = 0; k < octets; ++k) {
     const int64_t column = int64_t(k * threads + lane) * octet;
     if (count[k])
-      put(column, count[k], normed_octet<T>(p, packed, column, count[k], mean, rstd, v[k]));
+      put(column, count[k], normed_octet<T>(gains(k, column, count[k]), mean, rstd, v[k]));
   }
   if (keep && lane == 0) write_stats(p, row, mean, rstd);
 }
