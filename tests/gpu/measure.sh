@@ -6,7 +6,8 @@
 #   sh tests/gpu/measure.sh [BUILD [PART...]]
 #
 # Parts, by default all but learn, in this order:
-#   tests         the GPU tests, one process each; the cases of one that fails in processes of their own
+#   tests         the GPU tests, one process each, without and with all of TRY; the cases of one that
+#                 fails in processes of their own
 #   bits          whether bits of wgmma depend on its width (wgmma_bits.cu)
 #   train         base and big: tokens/s, then the profile
 #   decode        1, 32 and 1,024 sentences, one and two workers; a decoder's step without search
@@ -68,10 +69,11 @@ builds=a
   fi || exit 1
   say "  a: $TX_BUILD, b: $AB"
 }
+: "${TRY=branches dx early early,norms early,norms,heads wgmma}"
 # with WORD...: the builds, and those of WORD that are in TRY.
 with() {
   words=$builds
-  for word in ${TRY-branches dx early early,norms early,norms,heads wgmma}; do
+  for word in $TRY; do
     case " $* " in *" $word "*) words="$words $word" ;; esac
   done
   echo "$words"
@@ -96,31 +98,36 @@ SCRIPT
 cat > test.sh <<'SCRIPT'
 test=$1
 shift
-log=log.${test##*/}
+name=${test##*/}${TX_CUDA_TRY:+, TX_CUDA_TRY=$TX_CUDA_TRY}
+log=log.$name
 "$test" --color_output=no "$@" > "$log" 2>&1
 status=$?
-echo "${test##*/}: status $status, $(tail -n 1 "$log")"
+echo "$name: status $status, $(tail -n 1 "$log")"
 [ $status -ne 0 ] && [ $status -ne 77 ] || exit 0
 tail -n 30 "$log"
 [ $# -eq 0 ] || exit 1
 "$test" --list_content 2>&1 | sed 's/[*]$//' | awk '/^[^ ]/ { suite = $1; next } { print suite "/" $1 }' |
-  while read -r name; do
-    timeout -k 2 20 "$test" --color_output=no --run_test="$name" > "$log.case" 2>&1 && continue
-    printf 'FAIL %s %s\n%s\n' "${test##*/}" "$name" "$(tail -n 12 "$log.case")"
+  while read -r case; do
+    timeout -k 2 20 "$test" --color_output=no --run_test="$case" > "$log.case" 2>&1 && continue
+    printf 'FAIL %s %s\n%s\n' "$name" "$case" "$(tail -n 12 "$log.case")"
   done
 exit 1
 SCRIPT
 cat > tests.sh <<'SCRIPT'
-for test in "$TX_BUILD"/tests/gpu-${1:-*}; do
-  shift
-  [ -x "$test" ] && { sh test.sh "$test" "$@" || echo failed >> failures; } &
+words=$1 names=$2
+shift 2
+for test in "$TX_BUILD"/tests/gpu-$names; do
+  [ -x "$test" ] || continue
+  for tried in '' ${words:+"$words"}; do
+    { TX_CUDA_TRY=$tried sh test.sh "$test" "$@" || echo failed >> failures; } &
+  done
 done
 wait
 [ ! -e failures ]
 SCRIPT
 do_tests() {
-  if [ "$scale" -eq 1 ]; then set --; else set -- kernels '--run_test=lists*'; fi
-  part 80 "GPU tests" sh tests.sh "$@"
+  if [ "$scale" -eq 1 ]; then set -- '*'; else set -- kernels '--run_test=lists*'; fi
+  part 80 "GPU tests" sh tests.sh "$(echo "$TRY" | tr ' ' ,)" "$@"
   figure tests a "$([ "$status" -eq 0 ] && echo passed || echo FAILED)"
 }
 

@@ -72,8 +72,8 @@ while read -r arch name registers stack shared hmma ldsm ldgsts stl ldl st16 st2
     status=1
   fi
   case $name in
-    *13tensor_kernel* | *12wgmma_kernel* | *17wgmma_relu_kernel* | *11norm_kernel* | *10cross_rows* | *_projectedI* | \
-      *7forwardILi* | *8backwardILi*)
+    *13tensor_kernel* | *12wgmma_kernel* | *17wgmma_relu_kernel* | *11norm_kernel* | *10cross_rows* | \
+      *_projectedI* | *7forwardILi* | *8backwardILi*)
       echo x >> "$work/tiles"
       if [ "$hmma" -eq 0 ]; then
         echo "FAILED: $short does not use tensor cores on $arch" >&2
