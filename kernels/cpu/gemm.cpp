@@ -64,6 +64,7 @@ void Cpu::product(const Product& p) {
 }
 
 void Cpu::product_aside(const Product& p) { product(p); }
+bool Cpu::has_branches() const { return false; }
 void Cpu::join() {}
 
 void Cpu::plan_product(const Product& p) {

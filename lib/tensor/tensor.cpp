@@ -53,7 +53,7 @@ void Context::plan(const Product& p) {
 }
 
 void Context::product_aside(const Product& p, std::vector<Tensor> operands) {
-  if (!replays(backend_)) return product(p);
+  if (!backend_->has_branches()) return product(p);
   join();
   arena_.counting() ? backend_->plan_product(p) : backend_->product_aside(p);
   aside_ = std::move(operands);

@@ -115,8 +115,8 @@ class Context {
   Late take_late(const Tensor& x);
   void product(const Product& p);  // on a counting arena it is only planned
   void plan(const Product& p);     // for a run() that computes it: on a counting arena
-  // The same, but on a GPU concurrent with what follows until join(), or until the next one, which
-  // waits for it. `operands` keep the memory that it reads.
+  // The same, but with branches concurrent with what follows until join(), or until the next one,
+  // which waits for it. `operands` keep the memory that it reads.
   void product_aside(const Product& p, std::vector<Tensor> operands);
   // Before its output is used. backward() calls it before after_closure and at its end.
   void join();

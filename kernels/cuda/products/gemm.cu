@@ -128,6 +128,8 @@ void Cuda::product_aside(const Product& p) {
   state_->fork([&] { product(p); });
 }
 
+bool Cuda::has_branches() const { return state_->branches; }
+
 void Cuda::join() { state_->join(); }
 
 void Cuda::plan_product(const Product& p) {

@@ -1,9 +1,11 @@
 // Every kind of model on the GPU against the CPU: training steps, then outputs of the model.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <cstdlib>
 
 #include "lib/checkpoint/model_file.h"
 #include "lib/data/packing.h"
+#include "lib/ops/ops.h"
 #include "lib/subword/vocabulary.h"
 #include "lib/train/step/step.h"
 #include "lib/tx.h"
@@ -156,6 +158,38 @@ BOOST_AUTO_TEST_CASE(an_encoder_decoder_learns_to_restore_and_does) {
     compare_outputs(gpu.hypotheses(line), cpu.hypotheses(line));
   compare_outputs(gpu.complete("w3 <extra_id_0> w5", "<extra_id_0>"),
                   cpu.complete("w3 <extra_id_0> w5", "<extra_id_0>"));
+}
+
+// A product beside others keeps its operands until it ends; without branches they are freed at
+// once.
+BOOST_AUTO_TEST_CASE(only_branches_keep_operands) {
+  const char* const before = std::getenv("TX_CUDA_TRY");
+  const std::string words = before ? before : "";
+  const auto peak = [](const char* tried) {
+    ::setenv("TX_CUDA_TRY", tried, 1);
+    Backend backend = make_backend(Device::cuda, 1);
+    int written[2] = {};
+    const auto parameter = [&](int i, int64_t outputs, int64_t inputs) {
+      Parameter p;
+      p.value = matrix(nullptr, DType::bf16, outputs, inputs);
+      p.gradient = matrix(nullptr, DType::f32, outputs, inputs);
+      p.written = &written[i];
+      return p;
+    };
+    Arena counting;
+    Context context(backend, counting, DType::bf16);
+    context.recording = true;
+    Tensor x = context.make(1000, 64);
+    x = linear(context, linear(context, x, parameter(0, 512, 64)), parameter(1, 64, 512));
+    bool add = false;
+    context.gradient(x, add);
+    x = Tensor();
+    context.backward();
+    return counting.peak();
+  };
+  const size_t without = peak(""), with = peak("branches");
+  ::setenv("TX_CUDA_TRY", words.c_str(), 1);
+  BOOST_TEST(without < with);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
