@@ -323,10 +323,7 @@ std::vector<int32_t> last_keys(const CachedAttention& p) {
 }  // namespace
 
 void Cpu::attention_projected(const AddNorm& norm, const RowProduct& x, const CachedAttention& p) {
-  if (norm.normed.empty())
-    matmul_invariant(x.x, x.prepared, x.bias, x.activation, x.y);
-  else
-    add_norm_matmul(norm, x);
+  add_norm_matmul(norm, x);
   attention_cached(p);
 }
 

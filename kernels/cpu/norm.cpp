@@ -227,7 +227,7 @@ void Cpu::add_norm(const AddNorm& p) {
 }
 
 void Cpu::add_norm_matmul(const AddNorm& norm, const RowProduct& p) {
-  add_norm(norm);
+  if (!norm.normed.empty()) add_norm(norm);
   matmul_invariant(p.x, p.prepared, p.bias, p.activation, p.y);
 }
 

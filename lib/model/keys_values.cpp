@@ -54,7 +54,7 @@ Tensor CachedKeysValues::attend(Context& context, const Tensor& x, const Place& 
     p.q = x.value().columns(0, p.queries());
     p.o = out.value();
     if (late.product)
-      k.attention_projected(late.norm.value_or(AddNorm{}), *late.product, p);
+      k.attention_projected(late.norm, *late.product, p);
     else
       k.attention_cached(p);
   });

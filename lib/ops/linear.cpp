@@ -11,7 +11,8 @@ void forward_product(Context& context, const Tensor& x, const Parameter& w, cons
   if (w.observer) context.run([&](auto&) { (*w.observer)(x.value()); });
   if (w.value.prepared) {
     Context::Late late = context.take_late(x);
-    if (late.product) context.run_late(std::exchange(late, {}));
+    if (late.product)  // x is a product itself, which runs first
+      context.run_late(std::exchange(late, {}));
     late.product = {x.value(), w.value, bias.value, activation, y.value()};
     late.of_product = x, late.result = y;
     return context.run_late(std::move(late));

@@ -30,13 +30,10 @@ void Context::run_late(Late late) {
 void Context::run_late() {
   const Late late = std::exchange(late_, {});
   if (arena_.counting()) return;
-  const std::optional<RowProduct>& p = late.product;
-  if (late.norm && p)
-    backend_->add_norm_matmul(*late.norm, *p);
-  else if (late.norm)
-    backend_->add_norm(*late.norm);
-  else if (p)
-    backend_->matmul_invariant(p->x, p->prepared, p->bias, p->activation, p->y);
+  if (late.product)
+    backend_->add_norm_matmul(late.norm, *late.product);
+  else if (late.result)
+    backend_->add_norm(late.norm);
 }
 
 Context::Late Context::take_late(const Tensor& x) {

@@ -101,7 +101,7 @@ class Context {
   }
   // A norm, a product, or a norm and the product of its result, with the tensors that they use.
   struct Late {
-    std::optional<AddNorm> norm;
+    AddNorm norm;  // none without norm.normed
     std::optional<RowProduct> product;
     Tensor result;  // of the last one
     std::array<Tensor, 4> of_norm;

@@ -21,7 +21,7 @@ figures_of_kernels() { # BUILD
 # summary FIGURES: medians of each figure, what an H200 had at commit 1901c39b, and what was
 # predicted for it (tests/bench/RESULTS.md, section GPU). Tokens/s, or us where it says so.
 summary() {
-  awk -F '\t' '
+  awk -F '\t' -v try="$TRY" '
     function known(name, old, prediction) { before[name] = old; predicted[name] = prediction }
     function median(list,    x, n, i, j, t) {
       n = split(list, x, " ")
@@ -31,7 +31,7 @@ summary() {
       return x[int((n + 1) / 2)]
     }
     BEGIN {
-      n = split("branches dx early early,norms early,norms,heads wgmma", tried, " ")
+      n = split(try, tried, " ")
       known("train base", "1824000", "2170000: 23.0 ms; 22.2 with branches, 22.4 with dx")
       known("train big", "728000", "832000: 60.1 ms; 58.6 with branches")
       known("decode 1 sentences, 1 workers", "2392", "3200: 310 us a step; 4100 with early, 5500 with norms and heads")

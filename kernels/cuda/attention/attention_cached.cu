@@ -252,10 +252,7 @@ void Cuda::attention_projected(const AddNorm& norm, const RowProduct& x, const C
                       : p.heads == p.kv_heads && self_projected(*state_, from, p))
       return;
   }
-  if (norm.normed.empty())
-    matmul_invariant(x.x, x.prepared, x.bias, x.activation, x.y);
-  else
-    add_norm_matmul(norm, x);
+  add_norm_matmul(norm, x);
   attention_cached(p);
 }
 

@@ -8,7 +8,7 @@
 
 namespace tx::cached {
 
-// What a block of attend_projected() and cross_projected() computes before it attends.
+// What a block of attend_projected() or cross_rows_projected() computes before it attends.
 struct Projection {
   AddNorm norm;  // of x; without normed there is none
   Matrix x;      // (R,K)
@@ -18,10 +18,12 @@ struct Projection {
   bool early;  // parameters may be loaded before the earlier kernels have ended
 };
 
-// Its shapes: rows, warps, and the bytes of dynamic shared memory for K columns.
+constexpr int projected_rows = 4;  // of a block
+
+// Its fragments, and bytes of dynamic shared memory, for up to 256 * octets columns of x.
 template <int sections_, int octets_>
 struct Projected {
-  static constexpr int sections = sections_, octets = octets_, rows = 4;
+  static constexpr int sections = sections_, octets = octets_, rows = projected_rows;
   static constexpr int m = 1, n = 2;  // fragments of a warp
   static constexpr int parts_held = 2;
   static constexpr int a_bytes = octets * cuda::kPart * rows * int(sizeof(bf16));
@@ -169,8 +171,8 @@ TX_DEVICE Matrix section_of(const Projection& p, int section, int head, int firs
 template <int sections, class Kernel>
 bool start_projected(const Cuda::State& s, const Projection& from, const CachedAttention& p,
                      const Kernel& kernel) {
-  const int64_t rows = p.o.rows, windows = blocks_of(rows, 4);
-  if (rows > 16 || windows * from.heads > s.processors) return false;
+  const int64_t rows = p.o.rows, windows = blocks_of(rows, projected_rows);
+  if (rows > cuda::few_rows || windows * from.heads > s.processors) return false;
   const auto start = [&](auto shape) {
     using T = decltype(shape);
     if (T::shared_bytes > s.shared_bytes_limit - static_shared) return false;

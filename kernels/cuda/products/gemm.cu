@@ -226,10 +226,10 @@ void Cuda::matmul_invariant(Matrix x, Matrix prepared, Matrix bias, Activation a
 void Cuda::add_norm_matmul(const AddNorm& norm, const RowProduct& p) {
   Matrix w = p.prepared;
   w.data = const_cast<void*>(w.prepared);
-  if (!state_->profile &&
+  if (!norm.normed.empty() && !state_->profile &&
       cuda::norm_product(*state_, norm, cuda::sums_of_rows(p.x, w, p.bias, p.activation, p.y)))
     return;
-  add_norm(norm);
+  if (!norm.normed.empty()) add_norm(norm);
   matmul_invariant(p.x, p.prepared, p.bias, p.activation, p.y);
 }
 

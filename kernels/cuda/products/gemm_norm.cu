@@ -9,11 +9,11 @@ namespace tx {
 namespace cuda {
 namespace {
 
-// A block for 16 rows and 32 columns of c, K up to 256 * octets. The norm has all warps; the
+// A block for few_rows rows and 32 columns of c, K up to 256 * octets. The norm has all warps; the
 // product has `threads` threads, two warps for each part of K.
 template <int octets>
 struct Tile {
-  static constexpr int rows = 16, cols = 32, groups = octets, group = 64;
+  static constexpr int rows = few_rows, cols = 32, groups = octets, group = 64;
   static constexpr int threads = groups * group, norm_warps = 8;
   static constexpr int m = 1, n = 2;  // fragments of a warp
   static constexpr int a_bytes = groups * kPart * rows * int(sizeof(bf16));
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(Tile<octets>::norm_warps* warp_size)
   copy_async_wait<0>();
   __syncthreads();
   if (!multiplies) return;
-  const int count = int((b.k + kPart - 1) / kPart), slices = int((b.k + kStep - 1) / kStep);
+  const int count = int((b.k + kPart - 1) / kPart), slices = int(b.k) / kStep;
   Fragments<T> sums = {}, total = {};
 #pragma unroll
   for (int step = 0; step < part_steps; step++) {

@@ -83,8 +83,8 @@ __global__ void __launch_bounds__(Tile::threads)
 constexpr int relu_stages = 3;
 constexpr int square = 64;
 
-// The lanes that are `apart` add the halves of their first 2 * apart values: the upper ones the
-// second half, which becomes their first.
+// Two lanes that are `apart` add their first 2 * apart values: the lower lane gets the sums of the
+// first half, the upper lane those of the second half, each as its first `apart` values.
 template <int apart, int count>
 TX_DEVICE void add_halves(float (&values)[count]) {
   const bool upper = threadIdx.x & apart;
@@ -98,8 +98,7 @@ TX_DEVICE void add_halves(float (&values)[count]) {
 
 // c = a b^T scale where y > 0, else 0; `partial` (blocks of rows, cols), unless null, gets the
 // column sums of c. Two of these blocks fit a multiprocessor: one stores while the other one
-// multiplies. So there are fewer slices, and one chain of sums. The slice behind the last one is
-// y's.
+// multiplies. So there are fewer slices, and one chain of sums. The tile of y is one more slice.
 __global__ void __launch_bounds__(Tile::threads, 2)
     wgmma_relu_kernel(const Operand a, const Operand b, const Operand y, float scale,
                       const Finish finish, float* partial) {

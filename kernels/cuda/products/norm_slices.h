@@ -6,6 +6,8 @@
 
 namespace tx::cuda {
 
+constexpr int few_rows = 16;  // at most, where a norm is repeated
+
 // A warp's gamma and beta of 256 * octets columns; zero beyond the row.
 template <int octets>
 struct RowGains {

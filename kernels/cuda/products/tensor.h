@@ -154,7 +154,7 @@ TX_DEVICE void store_pairs(const Finish& f, int64_t row, int64_t col, const Pair
   }
 }
 
-// Those of a warp's columns, from `col` on, of packed rows.
+// The biases of a warp's columns, from `col` on.
 template <class T>
 struct Biases {
   Pack<float, 2> of[T::n];
